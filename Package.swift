@@ -64,7 +64,7 @@ let package = Package(
         .target(name: "CStartSignals"),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
-        .target(name: "LifecycleState", swiftSettings: strict),
+        .target(name: "LifecycleState", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(
             name: "PrefetchLifecycle",
             dependencies: ["LifecycleState", "TelemetryEvents"],
@@ -83,7 +83,9 @@ let package = Package(
         .target(name: "RuntimeMetrics", dependencies: ["MetricsRegistry", "CHeap"], swiftSettings: strict),
         .target(
             name: "LifecycleMetrics",
-            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents"],
+            dependencies: [
+                "LifecycleState", "MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
+            ],
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),

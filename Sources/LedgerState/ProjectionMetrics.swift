@@ -16,7 +16,7 @@ package struct ProjectionMetrics: Sendable {
     private let created: Int64
     private var lifecycle: LifecycleInstruments
     /// Nil where the background refresh is off.
-    private let refresh: RefreshInstruments?
+    private var refresh: RefreshInstruments?
     private let identities: Gauge
     private let identityBytes: Gauge
     private let received: [(origin: UInt16, counter: Counter)]
@@ -58,7 +58,7 @@ package struct ProjectionMetrics: Sendable {
         self.registry = registry
         self.created = created
         lifecycle = LifecycleInstruments(registry, created: created, labels: labels, isReceiver: true)
-        refresh = apps.contains(.aiq) ? RefreshInstruments(registry, created: created) : nil
+        refresh = apps.contains(.aiq) ? RefreshInstruments(registry, created: created, labels: labels) : nil
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."
@@ -161,7 +161,7 @@ package struct ProjectionMetrics: Sendable {
         let groups = projection.fold.totalsByGroup
         let fold = projection.fold
         lifecycle.set(groups, openCycles: fold.openCycles, pending: fold.pendingNotifications, in: &update)
-        refresh?.set(projection.refresh.totals, openRuns: projection.refresh.openRuns, in: &update)
+        refresh?.set(projection.refresh, in: &update)
         update.set(identities, to: projection.fold.rememberedIdentities)
         update.set(identityBytes, to: projection.fold.identityBytes)
         for (origin, counter) in received {

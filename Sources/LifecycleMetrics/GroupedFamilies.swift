@@ -50,7 +50,7 @@ struct GroupedFamilies: Sendable {
     /// - Parameter place: the index of the group in the fold; new groups come in order.
     mutating func set(_ group: LifecycleGroup, at place: Int, in update: inout MetricsUpdate) {
         if place == groups.count {
-            let series = placeOfSeries(labels.map { $0.value(of: group) })
+            let series = placeOfSeries(labels.map { $0.value(of: group.name) })
             groups.append(Group(series: series, words: self.series[series].nothing))
         }
         let words = families.words(of: group.totals)

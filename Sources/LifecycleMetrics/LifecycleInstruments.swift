@@ -94,12 +94,12 @@ package enum LifecycleLabel: String, CaseIterable, Sendable {
     case appVersion = "app_version"
 
     /// The labels without duplicates, in the order of declaration.
-    fileprivate static func each(of labels: [LifecycleLabel]) -> [LifecycleLabel] {
+    static func each(of labels: [LifecycleLabel]) -> [LifecycleLabel] {
         allCases.filter(labels.contains)
     }
 
     /// The value for a group.
-    func value(of group: LifecycleGroup) -> String {
+    func value(of group: EventGroup) -> String {
         switch self {
         case .platform: group.platform
         case .appVersion: group.appVersion

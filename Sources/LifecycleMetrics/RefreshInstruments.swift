@@ -1,129 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LifecycleState
 package import MetricsRegistry
 package import RefreshLifecycle
 internal import TelemetryEvents
 
 /// The metrics of the background refresh as functions of its fold's totals (docs/second-app.md, Metrics).
+///
+/// With labels there is a series for each combination of their values; groups of the fold with equal values share one.
 package struct RefreshInstruments: Sendable {
-    private typealias Count = @Sendable (RefreshTotals) -> UInt64
+    /// The maximum number of combinations of platform and version in the fold.
+    private static let groupLimit = 128
 
-    private var counters: [(counter: Counter, count: Count)] = []
-    private let durations: Histogram
-    private let days: Histogram
+    private let counters: [RefreshCounterFamily]
+    private let families: [CounterFamily]
+    private let durations: HistogramFamily
+    private let days: HistogramFamily
     private let openRuns: Gauge
+    private let labels: [LifecycleLabel]
     private let created: Int64
+    private var series: [[String]: RefreshSeries] = [:]
+    /// The fold's revision that is published.
+    private var revision: UInt64?
 
-    /// - Parameter created: the begin of counting, in microseconds since 1970.
-    package init(_ registry: MetricsRegistry, created: Int64) {
+    /// - Parameters:
+    ///   - created: the begin of counting, in microseconds since 1970.
+    ///   - labels: labels to add to the families' own.
+    package init(_ registry: MetricsRegistry, created: Int64, labels: [LifecycleLabel] = []) {
         self.created = created
-        durations = Self.histogram(
-            "duration_seconds",
-            "How long runs took, in seconds.",
-            "seconds",
-            .duration,
-            registry
+        self.labels = LifecycleLabel.each(of: labels)
+        let names = self.labels.map(\.rawValue)
+        let groups = names.isEmpty ? 1 : Self.groupLimit
+        durations = registry.histogram(
+            "aiq_background_refresh_duration_seconds",
+            help: "How long runs took, in seconds.",
+            unit: "seconds",
+            labels: names,
+            buckets: RefreshHistogram.Measure.duration.bounds,
+            maximumSeries: groups
         )
-        days = Self.histogram(
-            "days_since_test",
-            "Days since the last test, as checks of runs told.",
-            nil,
-            .daysSinceTest,
-            registry
+        days = registry.histogram(
+            "aiq_background_refresh_days_since_test",
+            help: "Days since the last test, as checks of runs told.",
+            labels: names,
+            buckets: RefreshHistogram.Measure.daysSinceTest.bounds,
+            maximumSeries: groups
         )
         openRuns = registry.gauge("aiq_background_refresh_open_runs", help: "Runs whose outcome is not counted yet.")
-        add(
-            "runs_total",
-            "Runs by outcome.",
-            "outcome",
-            RunOutcome.allCases.map { outcome in
-                ("\(outcome.name)", { $0.runs(outcome) })
-            },
-            to: registry
-        )
-        let reasons = RefreshSkipReason.allCases.filter { $0.kind == .refreshSkipped }
-        add(
-            "skipped_total",
-            "Skipped runs by reason.",
-            "reason",
-            reasons.map { reason in
-                ("\(reason.name)", { $0.skipped(reason) })
-            },
-            to: registry
-        )
-        add(
-            "schedules_total",
-            "Requests to schedule the next run, by result.",
-            "result",
-            RefreshSchedule.allCases.map {
-                result in ("\(result.name)", { $0.schedules(result) })
-            },
-            to: registry
-        )
-        add(
-            "notifications_total",
-            "Notifications of an available test, by what became of them.",
-            "result",
-            RefreshNotification.allCases.map { result in ("\(result.name)", { $0.notifications(result) }) },
-            to: registry
-        )
-        add(
-            "checks_total",
-            "Checks, by whether a test was available.",
-            "available",
-            [false, true].map { isAvailable in
-                ("\(isAvailable)", { $0.checks(isAvailable: isAvailable) })
-            },
-            to: registry
-        )
-        add(
-            "violations_total",
-            "Violated rules of closed runs.",
-            "violation",
-            RefreshViolationKind.allCases.map { kind in
-                ("\(kind.name)", { $0.violations(kind) })
-            },
-            to: registry
-        )
-        for member in counters { member.counter.restore(to: 0, created: created) }
-        for histogram in [durations, days] {
-            let nothing = [UInt64](repeating: 0, count: histogram.bounds.count + 1)
-            try? histogram.restore(counts: nothing, sum: 0, created: created)
+        counters = RefreshCounterFamily.all
+        families = counters.map { family in
+            registry.counter(
+                "aiq_background_refresh_\(family.name)",
+                help: family.help,
+                labels: [family.label] + names,
+                maximumSeries: family.members.count * groups
+            )
+        }
+        let unknown = self.labels.map { $0.value(of: .unknown) }
+        series[unknown] = makeSeries(unknown)
+    }
+
+    /// Publishes what a fold has counted.
+    package mutating func set(_ fold: RefreshFold, in update: inout MetricsUpdate) {
+        update.set(openRuns, to: fold.openRuns)
+        guard revision != fold.revision else { return }
+        revision = fold.revision
+        set(fold.groups, in: &update)
+    }
+
+    /// Publishes the totals of groups.
+    package mutating func set(_ groups: [RefreshGroup], in update: inout MetricsUpdate) {
+        var sums: [[String]: RefreshTotals] = [:]
+        for group in groups {
+            sums[labels.map { $0.value(of: group.name) }, default: RefreshTotals()].add(group.totals)
+        }
+        for (values, totals) in sums {
+            let series = series[values] ?? makeSeries(values)
+            self.series[values] = series
+            series.set(totals, created: created, in: &update)
         }
     }
 
-    /// Publishes the totals of one fold.
-    package func set(_ totals: RefreshTotals, openRuns open: Int, in update: inout MetricsUpdate) {
+    /// The instruments for one combination of label values, all at 0.
+    private func makeSeries(_ values: [String]) -> RefreshSeries {
+        let members = zip(counters, families).flatMap { family, counters in
+            family.members.map { (counters.with([$0.value] + values), $0.count) }
+        }
+        let series = RefreshSeries(counters: members, durations: durations.with(values), days: days.with(values))
+        for (counter, _) in members { counter.restore(to: 0, created: created) }
+        for histogram in [series.durations, series.days] {
+            let nothing = [UInt64](repeating: 0, count: histogram.bounds.count + 1)
+            try? histogram.restore(counts: nothing, sum: 0, created: created)
+        }
+        return series
+    }
+}
+
+/// The instruments for one combination of label values.
+private struct RefreshSeries: Sendable {
+    let counters: [(counter: Counter, count: RefreshCounterFamily.Count)]
+    let durations: Histogram
+    let days: Histogram
+
+    func set(_ totals: RefreshTotals, created: Int64, in update: inout MetricsUpdate) {
         for member in counters { update.raise(member.counter, to: member.count(totals), created: created) }
         for (histogram, told) in [(durations, totals.duration), (days, totals.daysSinceTest)] {
             try? update.restore(histogram, counts: told.counts, sum: told.total, created: created)
         }
-        update.set(openRuns, to: open)
     }
+}
 
-    private mutating func add(
-        _ name: String,
-        _ help: String,
-        _ label: String,
-        _ members: [(value: String, count: Count)],
-        to registry: MetricsRegistry
-    ) {
-        let family = registry.counter(
-            "aiq_background_refresh_\(name)",
-            help: help,
-            labels: [label],
-            maximumSeries: members.count
-        )
-        counters += members.map { (family.with([$0.value]), $0.count) }
-    }
+/// A counter family of the background refresh: a member for each value of its label.
+private struct RefreshCounterFamily: Sendable {
+    typealias Count = @Sendable (RefreshTotals) -> UInt64
 
-    private static func histogram(
-        _ name: String,
-        _ help: String,
-        _ unit: String?,
-        _ measure: RefreshHistogram.Measure,
-        _ registry: MetricsRegistry
-    ) -> Histogram {
-        registry.histogram("aiq_background_refresh_\(name)", help: help, unit: unit, buckets: measure.bounds)
-    }
+    /// The name behind the prefix that all share.
+    let name: String
+    let help: String
+    let label: String
+    let members: [(value: String, count: Count)]
+
+    static let all = [
+        RefreshCounterFamily(
+            name: "runs_total",
+            help: "Runs by outcome.",
+            label: "outcome",
+            members: RunOutcome.allCases.map { outcome in ("\(outcome.name)", { $0.runs(outcome) }) }
+        ),
+        RefreshCounterFamily(
+            name: "skipped_total",
+            help: "Skipped runs by reason.",
+            label: "reason",
+            members: RefreshSkipReason.allCases.filter { $0.kind == .refreshSkipped }.map { reason in
+                ("\(reason.name)", { $0.skipped(reason) })
+            }
+        ),
+        RefreshCounterFamily(
+            name: "schedules_total",
+            help: "Requests to schedule the next run, by result.",
+            label: "result",
+            members: RefreshSchedule.allCases.map { result in ("\(result.name)", { $0.schedules(result) }) }
+        ),
+        RefreshCounterFamily(
+            name: "notifications_total",
+            help: "Notifications of an available test, by what became of them.",
+            label: "result",
+            members: RefreshNotification.allCases.map { result in ("\(result.name)", { $0.notifications(result) }) }
+        ),
+        RefreshCounterFamily(
+            name: "checks_total",
+            help: "Checks, by whether a test was available.",
+            label: "available",
+            members: [false, true].map { isAvailable in
+                ("\(isAvailable)", { $0.checks(isAvailable: isAvailable) })
+            }
+        ),
+        RefreshCounterFamily(
+            name: "violations_total",
+            help: "Violated rules of closed runs.",
+            label: "violation",
+            members: RefreshViolationKind.allCases.map { kind in ("\(kind.name)", { $0.violations(kind) }) }
+        ),
+    ]
 }

@@ -73,6 +73,9 @@ public struct StateReader {
     /// The bytes that are not read yet.
     @inlinable public var remaining: Int { page.value.count - position }
 
+    /// An error about the page that is read.
+    public func error(_ problem: StaticString) -> StateError { StateError(key: page.key, problem: problem) }
+
     /// Reads a word of 64 bits.
     public mutating func word() throws(StateError) -> UInt64 { try integer() }
 

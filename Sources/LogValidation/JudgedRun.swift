@@ -34,8 +34,9 @@ struct JudgedRuns: Sendable {
     var listed: [JudgedRun] = []
     /// The number of runs not listed.
     var omitted: UInt64 = 0
-    /// The fold's totals.
+    /// The fold's totals, and those of each group for the labels.
     var totals = RefreshTotals()
+    var groups: [RefreshGroup] = []
     /// The number of events.
     var events: UInt64 = 0
 

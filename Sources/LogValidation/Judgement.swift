@@ -197,8 +197,8 @@ extension Judgement {
             registry.update { metrics.set(groups, openCycles: 0, pending: pending, in: &$0) }
         }
         if refresh.events > 0 || !apps.contains(.dnp) {
-            let metrics = RefreshInstruments(registry, created: 0)
-            registry.update { metrics.set(refresh.totals, openRuns: 0, in: &$0) }
+            var metrics = RefreshInstruments(registry, created: 0, labels: labels)
+            registry.update { metrics.set(refresh.groups, in: &$0) }
         }
         return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
     }

@@ -178,6 +178,7 @@ struct JudgementFolding {
 
     private mutating func takeRuns() {
         judgement.refresh.totals = refresh.totals
+        judgement.refresh.groups = refresh.groups
         guard case .cycles = detail else { return }
         let runs = refresh.takeClosedRuns().sorted {
             ($0.begin.microseconds, $0.installation) < ($1.begin.microseconds, $1.installation)

@@ -10,10 +10,10 @@ extension RefreshFold {
     private static let totalsKey = "refresh-totals"
     /// The version of the layout of the pages.
     private static let stateVersion: UInt8 = 1
-    private static let totalsBytes = 1_024
+    private static let groupBytes = 1_024
 
     /// The most bytes that the pages of the next checkpoint take. O(1).
-    public var checkpointBytes: Int { hasBegun ? installations.checkpointBytes + Self.totalsBytes : 0 }
+    public var checkpointBytes: Int { hasBegun ? installations.checkpointBytes + groups.count * Self.groupBytes : 0 }
 
     /// By how much an event may raise ``checkpointBytes``: an installation with a fact.
     public static let checkpointBytesPerEvent = RefreshInstallation.fixedBytes + RefreshInstallation.factBytes
@@ -26,7 +26,7 @@ extension RefreshFold {
         value.append(Self.stateVersion)
         value.append(clock.microseconds)
         value.append(UInt32(installations.nextVictim))
-        totals.append(to: &value)
+        names.append(to: &value) { place, value in groups[place].totals.append(to: &value) }
         delta.append(StatePage(key: Self.totalsKey, value: value.bytes))
         installations.takeChanges(into: &delta)
     }
@@ -58,6 +58,11 @@ extension RefreshFold {
         clock = Timestamp(microseconds: try reader.integer())
         let victim: UInt32 = try reader.integer()
         installations.nextVictim = Int(victim)
-        try totals.restore(&reader)
+        groups = []
+        try names.restore(&reader) { (name, reader) throws(StateError) in
+            var group = RefreshGroup(name: name)
+            try group.totals.restore(&reader)
+            groups.append(group)
+        }
     }
 }

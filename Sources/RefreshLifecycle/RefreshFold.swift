@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LifecycleState
 public import TelemetryEvents
 
 /// Turns accepted events of the background refresh and the ledger's clock into counts and judged runs.
@@ -13,7 +14,12 @@ public import TelemetryEvents
 /// all runs are closed. Folding an event costs O(facts of its installation) and, on average, no allocation.
 public struct RefreshFold: Sendable {
     /// The sums of all runs.
-    public internal(set) var totals = RefreshTotals()
+    public var totals: RefreshTotals { groups.dropFirst().reduce(into: groups[0].totals) { $0.add($1.totals) } }
+    /// The sums by platform and app version, for the optional labels (docs/metrics.md): at most 128 groups. The first one
+    /// holds events that name neither.
+    public internal(set) var groups = [RefreshGroup(name: .unknown)]
+    /// Increases whenever the groups may have changed, so that a reader can skip unchanged ones.
+    public private(set) var revision: UInt64 = 0
     /// The latest time of any batch or tick, since a tick last set it back (`tick(to:)`).
     public internal(set) var clock = Timestamp(microseconds: 0)
 
@@ -25,6 +31,7 @@ public struct RefreshFold: Sendable {
     private let isReceiver: Bool
     /// The installations whose facts changed in the current batch.
     private var touched: [Int] = []
+    var names = EventGroups()
     var installations = RefreshInstallationTable()
     private var closedRuns: ClosedRuns
     private var effects = RefreshEffects()
@@ -69,11 +76,12 @@ public struct RefreshFold: Sendable {
     /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
         clock = max(clock, receivedAt)
+        revision &+= 1
         defer { updateTouched() }
         var cursor = EventCursor()
         var event = Event(kind: .refreshStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
-            if event.kind.app == .aiq { fold(event) }
+            if event.kind.app == .aiq { fold(event, in: records) }
         }
     }
 
@@ -86,6 +94,7 @@ public struct RefreshFold: Sendable {
         guard hasBegun else { return }
         if isAhead(of: now) { setBack(to: now) }
         clock = max(clock, now)
+        revision &+= 1
         let second = seconds(clock)
         var facts = 0
         for slot in installations.due(at: second, limit: Self.closingsPerTick) {
@@ -115,6 +124,7 @@ public struct RefreshFold: Sendable {
 
     /// Closes every run at the end of the input, judged at the time of the latest event of its installation.
     public mutating func finish() {
+        revision &+= 1
         for slot in 0..<installations.count { close(slot, at: nil) }
         installations.removeAll()
     }
@@ -159,19 +169,34 @@ public struct RefreshFold: Sendable {
 
     // MARK: Events
 
-    private mutating func fold(_ event: borrowing Event) {
+    private mutating func fold(_ event: borrowing Event, in bytes: Span<UInt8>) {
         guard let fact = RefreshFact(event) else { return }
+        let named = group(of: event, in: bytes)
         let fingerprint = event.installation?.fingerprint ?? 0
-        guard fingerprint != 0 || anonymousIsOneInstallation else { return countAlone(fact) }
+        guard fingerprint != 0 || anonymousIsOneInstallation else { return countAlone(fact, in: named ?? 0) }
         let slot = installations.slot(of: fingerprint) ?? add(fingerprint)
+        if let named { installations.setGroup(named, of: slot) }
         if isReceiver, installations[slot].facts.count >= terms.factLimit {
-            totals.evictedRuns += UInt64(installations.evictOldest(slot, terms, into: &totals, &closedRuns))
+            let group = group(of: slot)
+            let evicted = installations.evictOldest(slot, terms, into: &groups[group].totals, &closedRuns)
+            groups[0].totals.evictedRuns += UInt64(evicted)
         }
-        let effect = installations.insert(fact, at: slot, into: &totals)
+        let group = group(of: slot)
+        let effect = installations.insert(fact, at: slot, into: &groups[group].totals)
         if isReceiver, touched.last != slot { touched.append(slot) }
         effects.add(effect)
         if installations.factCount > limits.facts { evictRuns(of: nextVictim()) }
     }
+
+    /// The group of an event; nil for an event that names neither platform nor version.
+    private mutating func group(of event: borrowing Event, in bytes: Span<UInt8>) -> Int? {
+        let place = names.place(of: event, in: bytes)
+        if names.groups.count > groups.count { groups.append(RefreshGroup(name: names.groups[groups.count])) }
+        return place
+    }
+
+    /// The group that the runs of an installation count in.
+    private func group(of slot: Int) -> Int { min(Int(installations[slot].group), groups.count - 1) }
 
     private mutating func updateTouched() {
         let second = seconds(clock)
@@ -180,15 +205,15 @@ public struct RefreshFold: Sendable {
     }
 
     /// Counts an event of one of many installations that are not told apart, and judges what it shows by itself.
-    private mutating func countAlone(_ fact: RefreshFact) {
+    private mutating func countAlone(_ fact: RefreshFact, in group: Int) {
         var run = RefreshRun(fact, at: 0)
         run.add(fact, at: 0)
-        if fact.momentKey != nil { totals.count(fact) }
+        if fact.momentKey != nil { groups[group].totals.count(fact) }
         if fact.isEnd {
-            totals.count(run.outcome)
-            if let duration = run.duration { totals.duration.observe(duration) }
+            groups[group].totals.count(run.outcome)
+            if let duration = run.duration { groups[group].totals.duration.observe(duration) }
         }
-        totals.count(RefreshVerdict(run, after: RefreshPast(isDenied: true), known: .min))
+        groups[group].totals.count(RefreshVerdict(run, after: RefreshPast(isDenied: true), known: .min))
         effects.add(fact.momentKey != nil || fact.isEnd ? .counted : .informational)
     }
 
@@ -198,7 +223,7 @@ public struct RefreshFold: Sendable {
         }
         let slot = nextVictim()
         evictRuns(of: slot)
-        totals.evictedInstallations += 1
+        groups[0].totals.evictedInstallations += 1
         installations.replace(slot, by: fingerprint)
         return slot
     }
@@ -210,12 +235,14 @@ public struct RefreshFold: Sendable {
     }
 
     private mutating func evictRuns(of slot: Int) {
-        let evicted = installations.evict(slot, terms, into: &totals, &closedRuns)
-        totals.evictedRuns += UInt64(evicted)
+        let group = group(of: slot)
+        let evicted = installations.evict(slot, terms, into: &groups[group].totals, &closedRuns)
+        groups[0].totals.evictedRuns += UInt64(evicted)
     }
 
     private mutating func close(_ slot: Int, at second: UInt32?) {
-        installations.close(slot, at: second, terms, into: &totals, &closedRuns)
+        let group = group(of: slot)
+        installations.close(slot, at: second, terms, into: &groups[group].totals, &closedRuns)
     }
 }
 

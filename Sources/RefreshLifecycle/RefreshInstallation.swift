@@ -19,6 +19,8 @@ struct RefreshInstallation: Sendable {
     private(set) var closesAt = UInt32.max
     /// The runs whose outcome is not counted.
     private(set) var openRuns: UInt16 = 0
+    /// The place of the group that its runs count in: the one that its events named last.
+    var group: UInt8 = 0
 
     init(fingerprint: UInt64) {
         self.fingerprint = fingerprint
@@ -301,7 +303,7 @@ struct RefreshTerms: Sendable {
 
 extension RefreshInstallation {
     /// The size of an encoded installation without its facts.
-    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 4
+    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 1 + 4
     /// The size of an encoded fact.
     static let factBytes = 16
 
@@ -318,6 +320,7 @@ extension RefreshInstallation {
         writer.append(settlesAt)
         writer.append(closesAt)
         writer.append(openRuns)
+        writer.append(group)
         writer.append(UInt32(facts.count))
         for fact in facts {
             writer.append(fact.time)
@@ -337,6 +340,7 @@ extension RefreshInstallation {
         settlesAt = try reader.integer()
         closesAt = try reader.integer()
         openRuns = try reader.integer()
+        group = try reader.integer()
         let count: UInt32 = try reader.integer()
         facts.reserveCapacity(min(Int(count), reader.remaining / Self.factBytes))
         for _ in 0..<count {

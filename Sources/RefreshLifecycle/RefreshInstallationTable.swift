@@ -29,6 +29,13 @@ struct RefreshInstallationTable: Sendable {
         return latestSlot
     }
 
+    /// Sets the group that the runs of an installation count in.
+    mutating func setGroup(_ group: Int, of slot: Int) {
+        guard self[slot].group != group else { return }
+        isDirty[slot &>> 8] = true
+        pages[slot &>> 8][slot & 0xFF].group = UInt8(clamping: group)
+    }
+
     /// Adds a fact to an installation.
     mutating func insert(
         _ fact: RefreshFact,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LifecycleState
+public import LifecycleState
 public import TelemetryEvents
 
 /// The sums of all runs: what the metrics of the background refresh show (docs/metrics.md).
@@ -61,6 +61,17 @@ public struct RefreshTotals: Hashable, Sendable {
         }
     }
 
+    /// Adds other sums.
+    public mutating func add(_ other: RefreshTotals) {
+        for family in Self.families {
+            for index in self[keyPath: family].indices { self[keyPath: family][index] += other[keyPath: family][index] }
+        }
+        duration.add(sum: other.duration.sum)
+        daysSinceTest.add(sum: other.daysSinceTest.sum)
+        evictedRuns += other.evictedRuns
+        evictedInstallations += other.evictedInstallations
+    }
+
     // MARK: Checkpoints
 
     private static var families: [WritableKeyPath<RefreshTotals, [UInt64]>] {
@@ -87,6 +98,14 @@ public struct RefreshTotals: Hashable, Sendable {
         evictedRuns = try reader.word()
         evictedInstallations = try reader.word()
     }
+}
+
+/// The sums of one platform and app version.
+public struct RefreshGroup: Sendable {
+    /// The platform and the version.
+    public let name: EventGroup
+    /// The sums of its events.
+    public internal(set) var totals = RefreshTotals()
 }
 
 /// A histogram of whole numbers, whose sum does not depend on the order.
@@ -141,7 +160,12 @@ public struct RefreshHistogram: Hashable, Sendable {
         var bucket = 0
         while bucket < bounds.count, value > bounds[bucket] { bucket += 1 }
         counts[bucket] += 1
-        let (next, isOver) = sum.addingReportingOverflow(UInt64(value))
+        add(sum: UInt64(value))
+    }
+
+    /// Adds to the sum, which ends at the most that it can hold and never falls.
+    mutating func add(sum other: UInt64) {
+        let (next, isOver) = sum.addingReportingOverflow(other)
         sum = isOver ? .max : next
     }
 }

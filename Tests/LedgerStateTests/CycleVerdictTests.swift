@@ -129,7 +129,7 @@ struct VerdictRecordTests {
             changed[offset] = byte
             return changed
         }
-        #expect(Self.problem(changed(0, to: 2)) == .newerVersion(2))
+        #expect(Self.problem(changed(0, to: 3)) == .unknownSubject(3))
         #expect(Self.problem(changed(11, to: 16)) == .unknownFields)
         #expect(Self.problem(changed(28, to: 9)) == .unknownOutcome(9))
         #expect(Self.problem(changed(30, to: 200)) == .unknownRule(200))
@@ -140,7 +140,7 @@ struct VerdictRecordTests {
         var reason = Self.bytes([failed])
         reason[13] = 4
         #expect(Self.problem(reason) == .unknownReason(4))
-        let message = "\(VerdictRecordError(offset: 3, problem: .newerVersion(2)))"
+        let message = "\(VerdictRecordError(offset: 3, problem: .unknownSubject(3)))"
         #expect(message.contains("byte 3 of the row, found version 2"))
     }
 

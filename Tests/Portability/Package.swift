@@ -25,7 +25,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TelemetryEvents", swiftSettings: strict),
-        .target(name: "LifecycleState", swiftSettings: strict),
+        .target(name: "LifecycleState", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(
             name: "PrefetchLifecycle",
             dependencies: ["LifecycleState", "TelemetryEvents"],
@@ -43,7 +43,9 @@ let package = Package(
         ),
         .target(
             name: "LifecycleMetrics",
-            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents"],
+            dependencies: [
+                "LifecycleState", "MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
+            ],
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
