@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "LedgerTools",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald", "LedgerState",
+                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "EventLedger",
+                "Journald", "LedgerState",
                 "LogInput", "TextOutput", "Hashing",
             ],
             swiftSettings: strict
@@ -155,7 +156,8 @@ let package = Package(
         .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
+                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics",
+                "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -258,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "LedgerStateTests",
             dependencies: [
-                "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport",
+                "LedgerState", "EventLedger", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
+                "CollectorTestSupport",
                 "TestSupport",
             ],
             swiftSettings: tests
@@ -267,6 +270,7 @@ let package = Package(
             name: "LedgerToolsTests",
             dependencies: [
                 "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
+                "RefreshLifecycle",
                 "TelemetryEvents", "TextOutput", "CollectorTestSupport", "TestSupport",
             ],
             swiftSettings: tests
@@ -290,7 +294,7 @@ let package = Package(
             name: "CollectorTestSupport",
             dependencies: [
                 "Collector", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics", "MetricsRegistry",
-                "PrefetchLifecycle", "TelemetryEvents", "TestSupport",
+                "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: tests
@@ -298,8 +302,10 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LogInput", "MetricsRegistry",
-                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput", "CollectorTestSupport",
+                "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics", "LogInput",
+                "MetricsRegistry",
+                "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
+                "CollectorTestSupport",
                 "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

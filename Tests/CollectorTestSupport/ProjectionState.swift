@@ -28,7 +28,7 @@ package struct ProjectionState: Equatable {
         for source in projection.sources.sources {
             pages["\(StateKey("source/").appending(source))"] = projection.sources.page(of: source)
         }
-        var delta = projection.fold.takeChanges()
+        var delta = projection.takeFoldChanges()
         while let page = delta.takePage() { pages["fold/" + page.key] = page.value }
         self.pages = pages
         position = projection.position

@@ -18,6 +18,14 @@ package struct Workload {
         #""fetched":false"#, #""notificationTime":"2025-11-16T05:53:00Z""#, #""unknown":1"#, #""duration_ms":-1"#,
     ]
 
+    private static let refreshes = [
+        ("refresh_started", ""), ("refresh_checked", #""daysSinceTest":100,"available":true"#),
+        ("refresh_checked", #""daysSinceTest":20,"available":true"#), ("refresh_skipped", #""reason":"NO_NETWORK""#),
+        ("refresh_completed", #""success":true,"durationSeconds":1.5"#), ("refresh_completed", #""success":false"#),
+        ("refresh_expired", ""), ("refresh_scheduled", #""hours":4"#), ("refresh_schedule_failed", ""),
+        ("refresh_notification_sent", ""), ("refresh_notification_skipped", #""reason":"NOT_AUTHORIZED""#),
+    ]
+
     private var random: SplitMix64
     private let cycles: Int
     private var keys = 0
@@ -51,12 +59,22 @@ package struct Workload {
     }
 
     private mutating func event() -> String {
-        EventText.event(
+        if Int.random(in: 0..<4, using: &random) == 0 { return refresh() }
+        return EventText.event(
             Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &random)],
             id: "cycle-\(Int.random(in: 0..<cycles, using: &random))",
             second: Int64.random(in: 0..<40, using: &random) * 60,
             Self.members[Int.random(in: 0..<Self.members.count, using: &random)]
         )
+    }
+
+    /// An event of a background refresh; half of them of one device, the others of devices that are not told apart.
+    private mutating func refresh() -> String {
+        let kinds = Self.refreshes
+        let (kind, members) = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+        let time = Timestamp(microseconds: startOfTest + Int64.random(in: 0..<2_400, using: &random) * 1_000_000)
+        let device = Bool.random(using: &random) ? #","installationId":"device""# : ""
+        return #"{"event":"\#(kind)","timestamp":"\#(time)"\#(device),"properties":{\#(members)}}"#
     }
 
     /// How many seconds pass before the next submission: mostly few, at times days.

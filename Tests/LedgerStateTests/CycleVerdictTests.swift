@@ -112,7 +112,10 @@ struct VerdictRecordTests {
             let cut = Array(bytes[..<length])
             var cursor = VerdictCursor()
             for (verdict, end) in zip(verdicts, ends) where end <= length {
-                #expect(try cursor.next(in: cut.span) == verdict)
+                guard case .cycle(verdict)? = try cursor.next(in: cut.span) else {
+                    Issue.record("a whole record is not read")
+                    break
+                }
             }
             guard !ends.contains(length), length > 0 else { continue }
             let offset = cursor.offset
@@ -141,7 +144,7 @@ struct VerdictRecordTests {
         reason[13] = 4
         #expect(Self.problem(reason) == .unknownReason(4))
         let message = "\(VerdictRecordError(offset: 3, problem: .unknownSubject(3)))"
-        #expect(message.contains("byte 3 of the row, found version 2"))
+        #expect(message.contains("byte 3 of the row, found one about the unknown subject 3"))
     }
 
     @Test("verdict records of any bytes are verdicts or an error")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RefreshLifecycle
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -82,7 +83,7 @@ struct IngestAccountsTests {
         for effect in [AcceptedEffect.counted, .counted, .repeatedStage, .informational, .late] { tally.add(effect) }
         tally.countedAtOnce = 1
         tally.recovered = 3
-        accounts.add(tally, of: 9, increments: 6)
+        accounts.add(tally, RefreshEffects(), of: 9, increments: 6)
         #expect(accounts.effects == [2, 1, 5, 1])
         #expect(accounts.increments == [1, 3, 2])
         #expect(!accounts.lacksEffects)

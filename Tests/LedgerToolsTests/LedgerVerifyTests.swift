@@ -3,6 +3,7 @@
 import CollectorTestSupport
 import EventLedger
 import Foundation
+import RefreshLifecycle
 import TestSupport
 import Testing
 
@@ -158,7 +159,7 @@ struct LedgerVerifyTests {
         accounts.add(IngestReceipt(), accepted: 12, origin: EventOrigin(.http, .ndjson).rawValue)
         var tally = EffectTally()
         tally.add(.counted)
-        accounts.add(tally, of: 1, increments: 5)
+        accounts.add(tally, RefreshEffects(), of: 1, increments: 5)
         var changes = StateChanges()
         changes.put(IngestAccounts.stateKey, accounts.encoded)
         try kept.overwrite(changes)

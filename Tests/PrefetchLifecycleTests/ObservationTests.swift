@@ -97,7 +97,7 @@ struct ObservationTests {
             event("prefetch_success", 10, #""duration_ms":1200,"platform":"android""#, id: "robot"),
             event("prefetch_success", 12, #""duration_ms":40"#, id: "plain"),
         ])
-        let groups = fold.totalsByGroup.map(\.platform)
+        let groups = fold.totalsByGroup.map(\.name.platform)
         let named = fold.takeObservations().map { [$0.scheduleId, groups[$0.group]] }
         #expect(Set(named) == [["robot", "android"], ["plain", "unknown"]])
     }

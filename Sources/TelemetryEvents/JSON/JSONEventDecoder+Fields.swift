@@ -106,7 +106,7 @@ extension JSONEventDecoder {
         let name = try string(.event, &scanner, bytes)
         guard !name.isEscaped else {
             let copy = texts.copy(name, from: bytes)
-            if let kind = vocabulary.kinds.value(of: texts.bytes.span, copy), takesRefresh || kind.app == .dnp {
+            if let kind = vocabulary.kinds.value(of: texts.bytes.span, copy), takes(kind) {
                 return kind
             }
             throw JSONFault(.unknownKind, .event)
@@ -114,9 +114,12 @@ extension JSONEventDecoder {
         guard let kind = vocabulary.kinds.value(of: bytes, name.range) else {
             throw JSONFault(.unknownKind, .event, nearestKind: kindSpellings.kind(nearestTo: bytes, name.range))
         }
-        guard takesRefresh || kind.app == .dnp else { throw JSONFault(.unknownKind, .event) }
+        guard takes(kind) else { throw JSONFault(.unknownKind, .event) }
         return kind
     }
+
+    @inline(__always)
+    private func takes(_ kind: EventKind) -> Bool { kind.app == .dnp ? takesPrefetch : takesRefresh }
 
     @inline(__always)
     private mutating func time(

@@ -49,6 +49,7 @@ public struct JSONEventDecoder {
     var cutAt: Int?
     private let framing: Framing
     private let reportsPlaces: Bool
+    let takesPrefetch: Bool
     let takesRefresh: Bool
     /// The index of the current line in a log.
     private var lineIndex = 0
@@ -65,6 +66,7 @@ public struct JSONEventDecoder {
     ) {
         self.framing = framing
         self.reportsPlaces = reportsPlaces
+        takesPrefetch = apps.contains(.dnp)
         takesRefresh = apps.contains(.aiq)
         self.installation = installation
         self.carried = carried

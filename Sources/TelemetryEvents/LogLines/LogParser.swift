@@ -6,6 +6,7 @@
 /// another binds.
 public struct LogParser: Sendable {
     private var options: LogDecoderOptions
+    private let takesPrefetch: Bool
     private let takesRefresh: Bool
     private let pseudonyms: any Pseudonymising
     private let identityKey: IdentityKey
@@ -43,6 +44,7 @@ public struct LogParser: Sendable {
     ///   - identityKey: the key of the events' identities.
     public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
         self.options = options
+        takesPrefetch = options.apps.contains(.dnp)
         takesRefresh = options.apps.contains(.aiq)
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
@@ -122,7 +124,7 @@ public struct LogParser: Sendable {
     }
 
     private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        let isTaken = takesRefresh || line.component != .backgroundRefresh && !line.isUnmarked
+        let isTaken = line.component == .backgroundRefresh || line.isUnmarked ? takesRefresh : takesPrefetch
         guard isTaken, line.component != nil || line.hasUnknownMarker || line.isUnmarked else {
             parsed.lines.foreign += 1
             return

@@ -3,6 +3,7 @@
 import CollectorTestSupport
 import EventLedger
 import PrefetchLifecycle
+import RefreshLifecycle
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -212,6 +213,7 @@ struct TickVerdictTests {
         #expect(found.verdicts > 10)
         let page = pipeline.page
         #expect(page[Self.received] == found.verdicts)
+        #expect(found.runs > 0)
         let counted = ViolationKind.allCases.reduce(0) { sum, kind in
             sum + (page["dnp_prefetch_sequence_violations_total{violation=\"\(kind.name)\"}"] ?? 0)
         }
@@ -223,14 +225,18 @@ struct TickVerdictTests {
 
     /// Folds a ledger from its start and compares the records of each tick with what it closes; returns how many there
     /// are, and how many rules they tell to be broken.
-    static func compare(_ reader: LedgerReader, _ limits: LifecycleLimits) throws -> (verdicts: Int, rules: Int) {
+    static func compare(
+        _ reader: LedgerReader,
+        _ limits: LifecycleLimits
+    ) throws -> (verdicts: Int, rules: Int, runs: Int) {
         var fold = LifecycleFold(
             key: EventText.identityKey,
             limits: limits,
             keepsClosedCycles: true,
             anonymousIsOneInstallation: false
         )
-        var found = (verdicts: 0, rules: 0)
+        var refresh = RefreshFold(keepsClosedRuns: true, anonymousIsOneInstallation: false)
+        var found = (verdicts: 0, rules: 0, runs: 0)
         var batch: Int64 = 0
         while case let rows = try reader.read(afterBatch: batch), !rows.isEmpty {
             for row in rows {
@@ -239,16 +245,26 @@ struct TickVerdictTests {
                 guard row.batch.origin == IngestProcessor.tickOrigin else {
                     let receipt = try #require(IngestReceipt(encoded: row.batch.receipt))
                     fold.remember(receipt.batchIdentities, receivedAt: time)
+                    let others = fold.otherEvents
                     try fold.apply(row.batch.events.span, receivedAt: time)
+                    if fold.otherEvents != others { try refresh.apply(row.batch.events.span, receivedAt: time) }
                     continue
                 }
                 _ = fold.takeClosedCycles()
+                _ = refresh.takeClosedRuns()
                 fold.tick(to: time)
+                refresh.tick(to: time)
+                let runs = refresh.takeClosedRuns().filter { !$0.violations.isEmpty }
+                let runVerdicts = try RunVerdict.read(row.batch.events)
+                #expect(
+                    runVerdicts == runs.map { RunVerdict($0, closedAt: fold.clock, key: EventText.identityKey) }
+                )
                 let closed = fold.takeClosedCycles().filter { !$0.violations.isEmpty }
                 let verdicts = try CycleVerdict.read(row.batch.events)
                 #expect(verdicts == closed.map { CycleVerdict($0, closedAt: fold.clock) })
-                #expect(verdicts.count == Int(row.batch.count))
-                found.verdicts += verdicts.count
+                #expect(verdicts.count + runVerdicts.count == Int(row.batch.count))
+                found.verdicts += verdicts.count + runVerdicts.count
+                found.runs += runVerdicts.count
                 found.rules += verdicts.reduce(0) { $0 + $1.violations.count }
             }
         }

@@ -27,10 +27,10 @@ struct CatalogTests {
         return entries
     }
 
-    @Test("the journal's message catalog explains each kind of event and the verdict, each once, and nothing else")
+    @Test("the journal's message catalog explains each kind of event and each verdict, each once, and nothing else")
     func complete() throws {
         let ids = try Self.entries().map(\.id)
-        let known = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
+        let known = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)"]
         #expect(ids.sorted() == known.sorted())
     }
 
@@ -61,7 +61,7 @@ struct CatalogTests {
 
     @Test("each kind of event and the verdict have a message id of their own")
     func messageIDs() {
-        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
+        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)"]
         #expect(Set(ids).count == ids.count)
         for id in ids { #expect(id.count == 32 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }, "\(id)") }
     }
@@ -111,7 +111,8 @@ struct DocumentedJournalFieldsTests {
     static func namesOfVerdict() throws -> Set<String> {
         var verdict = CycleVerdict.drifted
         verdict.failureReason = .network
-        return try names { VerdictJournalEntry.append(verdict, to: &$0) }
+        let ofRun = try names { VerdictJournalEntry.append(RunVerdict.notified, to: &$0) }
+        return try names { VerdictJournalEntry.append(verdict, to: &$0) }.union(ofRun)
     }
 
     @Test("the documented table of journal fields has each field that an event or a verdict can have, and no other")

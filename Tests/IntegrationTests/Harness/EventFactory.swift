@@ -5,6 +5,8 @@ import TestSupport
 /// Makes whole cycles: the same prefix and index always give the same bytes.
 struct EventFactory: Sendable {
     let prefix: String
+    /// Whether each cycle comes with a run of the background refresh on a device of its own.
+    var hasRuns = false
 
     private static let reasons = ["NETWORK", "AUTH", "SYSTEM"]
 
@@ -48,6 +50,22 @@ struct EventFactory: Sendable {
             line("prefetch_success", 7, ",\"duration_ms\":\(1_000 + index % 1_000),\"ttl\":86400")
             line("prefetch_used_for_notification", 9, "")
         }
+        if hasRuns { append(run: index, to: &batch) }
+    }
+
+    private func append(run index: Int, to batch: inout EventBatch) {
+        let device = "\(prefix)-\(index)"
+        for (second, kind, members) in [
+            (0, "refresh_started", ""), (1, "refresh_checked", #""daysSinceTest":100,"available":true"#),
+            (2, "refresh_completed", #""success":true"#), (3, "refresh_scheduled", #""hours":4"#),
+        ] {
+            let text = """
+                {"event":"\(kind)","timestamp":"\(Self.stamp(index * 10 + second))","installationId":"\(device)",\
+                "eventId":"\(device)","properties":{\(members)}}
+                """
+            batch.append(kind, schedule: device, line: text)
+        }
+        batch.runs += 1
     }
 
     /// RFC 3339, that many seconds after the beginning of November 2025 (and round again after 28 days).
@@ -63,6 +81,8 @@ struct EventBatch: Sendable {
     var lines: [String] = []
     var identities: [EventIdentity] = []
     var totals = LifecycleTotals()
+    /// The runs of the background refresh, each of which checks, completes and schedules the next.
+    var runs = 0
 
     var count: Int { lines.count }
 
@@ -92,7 +112,7 @@ struct EventBatch: Sendable {
     }
 }
 
-/// The identity of a generated event: each schedule has each kind once.
+/// The identity of a generated event: each schedule, and each event id of a run, has each kind once.
 struct EventIdentity: Hashable, Sendable {
     let scheduleId: String
     let kind: String
@@ -149,6 +169,6 @@ extension MetricsPage {
 extension JournalEntry {
     /// The event of the entry.
     var identity: EventIdentity {
-        EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
+        EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? fields["DNP_EVENT_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
     }
 }

@@ -35,7 +35,7 @@ func expectExactlyOnce(
     optional: [EventIdentity] = [],
     sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
-    let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID", "DNP_SEQ", "DNP_LEDGER"])
+    let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID", "DNP_EVENT_ID", "DNP_SEQ", "DNP_LEDGER"])
     var counts: [EventIdentity: Int] = [:]
     for entry in entries { counts[entry.identity, default: 0] += 1 }
     let missing = expected.filter { counts[$0] == nil }
@@ -76,6 +76,21 @@ func expectCounted(
             sourceLocation: sourceLocation
         )
     }
+    let runs = delivery.acknowledged.runs...delivery.acknowledged.runs + delivery.abandoned.runs
+    for (name, labels) in [("checks", ["available": "true"]), ("schedules", ["result": "scheduled"])] {
+        let value = page.value("aiq_background_refresh_\(name)_total", labels) ?? 0
+        #expect(runs.contains(Int(value)), "\(value) \(name), and \(runs) were sent", sourceLocation: sourceLocation)
+    }
+}
+
+/// Expects all runs whose check counts to have completed.
+func expectCompleted(on page: MetricsPage, sourceLocation: SourceLocation = #_sourceLocation) {
+    let checks = page.value("aiq_background_refresh_checks_total", ["available": "true"])
+    #expect(checks ?? 0 > 0, sourceLocation: sourceLocation)
+    #expect(
+        page.value("aiq_background_refresh_runs_total", ["outcome": "completed"]) == checks,
+        sourceLocation: sourceLocation
+    )
 }
 
 /// Compares each scrape with the one before: durable series never fall and never disappear.
@@ -85,7 +100,7 @@ struct CounterWatch {
     private(set) var falls: [String] = []
 
     private static let durable = [
-        "dnp_prefetch_", "dnp_notification_", "dnp_plugin_", "dnp_content_", "dnp_integrity_", "dnp_telemetry_events_",
+        "aiq_background_refresh_", "dnp_prefetch_", "dnp_notification_", "dnp_plugin_", "dnp_content_", "dnp_integrity_", "dnp_telemetry_events_",
         "dnp_telemetry_unknown_fields_", "dnp_telemetry_implied_stages_", "dnp_telemetry_journal_entries_confirmed_",
     ]
 

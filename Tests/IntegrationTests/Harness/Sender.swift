@@ -10,6 +10,8 @@ struct Sender: Sendable {
     var usesKeys = false
     /// Whether it abandons some of the unanswered batches.
     var givesUp = false
+    /// Whether runs of the background refresh come with the cycles.
+    var hasRuns = false
     var cycles = 5...15
     var pause: Duration = .milliseconds(10)
     var seed: UInt64 = 1
@@ -20,7 +22,8 @@ struct Sender: Sendable {
         var delivery = Delivery()
         var number = 0
         while !stop.isSet && number < limit {
-            let batch = EventFactory(prefix: "\(name)-\(number)").cycles(0..<Int.random(in: cycles, using: &random))
+            let batch = EventFactory(prefix: "\(name)-\(number)", hasRuns: hasRuns)
+                .cycles(0..<Int.random(in: cycles, using: &random))
             try await deliver(batch, number: number, into: &delivery, random: &random, stop: stop)
             number += 1
             try await Task.sleep(for: pause)
@@ -124,7 +127,8 @@ extension EventBatch {
         EventBatch(
             lines: left.lines + right.lines,
             identities: left.identities + right.identities,
-            totals: left.totals + right.totals
+            totals: left.totals + right.totals,
+            runs: left.runs + right.runs
         )
     }
 
@@ -132,5 +136,6 @@ extension EventBatch {
         left.lines += right.lines
         left.identities += right.identities
         left.totals += right.totals
+        left.runs += right.runs
     }
 }
