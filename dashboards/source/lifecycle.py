@@ -3,18 +3,14 @@
 
 from grafana_foundation_sdk.models import units
 
-from panels import bars, columns, distribution, limit, lines, number, page, query, stacked, thresholds
-
-GOOD = thresholds("red", (0.8, "orange"), (0.95, "green"))
-BAD = thresholds("green", (1, "red"))
+from panels import (
+    HIGH_IS_GOOD, NONE_IS_GOOD, bars, columns, count_per_interval, distribution, limit, lines, number, page, quantiles,
+    query, share, share_within, stacked, thresholds,
+)
 
 
 def count(event, legend):
     return query(f'sum(round(increase(instance:dnp_lifecycle:total{{event="{event}", $S}}[$__range])))', legend)
-
-
-def count_per_interval(series, label):
-    return query(f"sum by ({label}) (round(increase({series}[$__interval])))", "{{" + label + "}}")
 
 
 def increase(family, label=None):
@@ -22,26 +18,6 @@ def increase(family, label=None):
     sum_by = f"sum by ({label}) " if label else "sum"
     now = f"{sum_by}({family}{{$S}})"
     return f"clamp_min({now} - ({sum_by}({family}{{$S}} offset $__range) or 0 * {now}), 0)"
-
-
-def quantiles(family, window="1d"):
-    return [
-        query(f"histogram_quantile({q}, sum by (le) (increase({family}_bucket{{$S}}[{window}])))", name)
-        for q, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
-    ]
-
-
-def share_within(family, bound):
-    """The share of observations up to a bound, which OpenMetrics writes as 900.0 and the text format as 900."""
-    return f"""
-        sum(increase({family}_bucket{{le=~"{bound}([.]0)?", $S}}[$__range]))
-          / (sum(increase({family}_count{{$S}}[$__range])) > 0)
-    """
-
-
-def share(kind, title, description, *queries):
-    """A panel of values from 0 to 1."""
-    return kind(title, units.PercentUnit, description, *queries).min(0).max(1)
 
 
 FUNNEL = [
@@ -65,25 +41,25 @@ FUNNEL = [
         "Success ratio, 1 day",
         "Share of finished attempts that succeeded in the last day. Empty if no attempt finished.",
         'job:dnp_prefetch_success:ratio1d{job=~"$job"}',
-    ).thresholds(GOOD),
+    ).thresholds(HIGH_IS_GOOD),
     share(
         number,
         "Success ratio, 7 days",
         "Share of finished attempts that succeeded in the last 7 days. The objective is 95%.",
         'job:dnp_prefetch_success:ratio7d{job=~"$job"}',
-    ).thresholds(GOOD),
+    ).thresholds(HIGH_IS_GOOD),
     share(
         number,
         "Use ratio, 1 day",
         "Share of the content prefetched in the last day that a notification used.",
         'job:dnp_prefetch_use:ratio1d{job=~"$job"}',
-    ).thresholds(GOOD),
+    ).thresholds(HIGH_IS_GOOD),
     share(
         number,
         "Use ratio, 7 days",
         "Share of the content prefetched in the last 7 days that a notification used.",
         'job:dnp_prefetch_use:ratio7d{job=~"$job"}',
-    ).thresholds(GOOD),
+    ).thresholds(HIGH_IS_GOOD),
     number("Open cycles", units.Short, "Cycles that are not closed yet.", "sum(dnp_prefetch_open_cycles{$S})"),
     number(
         "Time since last success",
@@ -165,14 +141,14 @@ DELAYS = [
         "Started within 15 minutes",
         "Share of prefetches in the selected time range that the system started at most 15 minutes late.",
         share_within(DELAY, 900),
-    ).height(7).thresholds(GOOD),
+    ).height(7).thresholds(HIGH_IS_GOOD),
     limit(
         lines(
             "Start delay, 1 day",
             units.Seconds,
             "Time from the earliest begin date to the execution, over the preceding day. The line marks the limit of "
             "15 minutes. Values appear about 15 minutes after the delivery, when the cycle closes.",
-            *quantiles(DELAY),
+            *quantiles(DELAY, "1d"),
         ),
         "green", (900, "red"),
     ),
@@ -182,14 +158,14 @@ DELAYS = [
         "Delivered within 180 s",
         "Share of notifications in the selected time range that were delivered at most 180 s from the scheduled time.",
         share_within(DRIFT, 180),
-    ).height(7).thresholds(GOOD),
+    ).height(7).thresholds(HIGH_IS_GOOD),
     limit(
         lines(
             "Notification drift, 1 day",
             units.Seconds,
             "Distance of deliveries from the scheduled time, early or late, over the preceding day. The line marks "
             "180 s.",
-            *quantiles(DRIFT),
+            *quantiles(DRIFT, "1d"),
         ),
         "green", (180, "red"),
     ),
@@ -199,7 +175,7 @@ DELAYS = [
             "Fetch duration, 1 day",
             units.Seconds,
             "Duration of fetches, over the preceding day. The operating system ends a task after about 30 s.",
-            *quantiles("dnp_prefetch_fetch_duration_seconds"),
+            *quantiles("dnp_prefetch_fetch_duration_seconds", "1d"),
         ).span(12),
         "green", (30, "red"),
     ),
@@ -207,7 +183,7 @@ DELAYS = [
         "Content age at delivery, 1 day",
         units.Seconds,
         "Age of prefetched content when a notification used it, over the preceding day.",
-        *quantiles("dnp_prefetch_content_age_seconds"),
+        *quantiles("dnp_prefetch_content_age_seconds", "1d"),
     ).span(12),
 ]
 
@@ -218,7 +194,7 @@ INTEGRITY = [
         "Cycles in the selected time range whose content or schedule hash changed on the device. MD5 detects "
         "corruption, not tampering.",
         'sum(round(increase(instance:dnp_integrity_checks:total{result="mismatch", $S}[$__range])))',
-    ).height(7).thresholds(BAD),
+    ).height(7).thresholds(NONE_IS_GOOD),
     bars(
         "Integrity checks",
         units.Short,
@@ -264,7 +240,7 @@ def clients(label, name):
             f"Success ratio by {name}",
             f"Share of attempts finished in the selected time range that succeeded, by {name}." + note,
             query(success_ratio(label), "{{" + label + "}}"),
-        ).thresholds(GOOD),
+        ).thresholds(HIGH_IS_GOOD),
         bars(
             f"Failures by {name}",
             units.Short,

@@ -29,11 +29,36 @@ def query(expression, legend=""):
     )
 
 
+def count_per_interval(series, label):
+    """Whole counts per column of a counter whose series start at 0."""
+    return query(f"sum by ({label}) (round(increase({series}[$__interval])))", "{{" + label + "}}")
+
+
+def quantiles(family, window="$__rate_interval"):
+    """The quantiles of a histogram over the preceding window."""
+    return [
+        query(f"histogram_quantile({q}, sum by (le) (rate({family}_bucket{{$S}}[{window}])))", name)
+        for q, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
+    ]
+
+
+def share_within(family, bound):
+    """The share of observations up to a bound, which OpenMetrics writes as 900.0 and the text format as 900."""
+    return f"""
+        sum(increase({family}_bucket{{le=~"{bound}([.]0)?", $S}}[$__range]))
+          / (sum(increase({family}_count{{$S}}[$__range])) > 0)
+    """
+
+
 def thresholds(*steps):
     """Absolute thresholds: the colour below the first value, then (value, colour) in ascending order."""
     base, *others = steps
     made = [models.Threshold(None, base)] + [models.Threshold(value, colour) for value, colour in others]
     return dashboard.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(made)
+
+
+HIGH_IS_GOOD = thresholds("red", (0.8, "orange"), (0.95, "green"))
+NONE_IS_GOOD = thresholds("green", (1, "red"))
 
 
 def panel(builder, title, unit, description, queries):
@@ -50,6 +75,11 @@ def panel(builder, title, unit, description, queries):
         .height(7)
         .span(8)
     )
+
+
+def share(kind, title, description, *queries):
+    """A panel of values from 0 to 1."""
+    return kind(title, units.PercentUnit, description, *queries).min(0).max(1)
 
 
 def last_value():

@@ -3,10 +3,9 @@
 
 from grafana_foundation_sdk.models import units
 
-from panels import bars, label, limit, lines, number, page, query, state, thresholds
+from panels import NONE_IS_GOOD, bars, label, limit, lines, number, page, quantiles, query, state, thresholds
 
 BALANCED = thresholds("red", (0, "green"), (1, "red"))
-NONE_IS_GOOD = thresholds("green", (1, "red"))
 
 
 def rate(family, labels=None, legend=""):
@@ -14,13 +13,6 @@ def rate(family, labels=None, legend=""):
     sum_by = f"sum by ({labels}) " if labels else "sum"
     legend = " ".join("{{" + one.strip() + "}}" for one in labels.split(",")) if labels else legend
     return query(f"{sum_by}(rate({family}{{$S}}[$__rate_interval]))", legend)
-
-
-def quantiles(family, window="$__rate_interval"):
-    return [
-        query(f"histogram_quantile({q}, sum by (le) (rate({family}_bucket{{$S}}[{window}])))", name)
-        for q, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
-    ]
 
 
 STATE = [

@@ -39,6 +39,9 @@ POSTED = (
     ("DnpSuccessBurnFast", "critical", ""),
     ("DnpSuccessBurnSlow", "warning", ""),  # inhibited: the fast one fires
     ("DnpIntegrityMismatch", "critical", ""),
+    ("DnpRefreshNothingCompleted", "critical", ""),
+    ("DnpRefreshExpirationsRising", "warning", ""),  # inhibited: nothing completes
+    ("DnpRefreshNotifiedTooSoon", "warning", ""),
     ("DnpNew", "strange", "c:1"),
     ("Another", "critical", "a:1"),  # of another program
 )
@@ -49,6 +52,8 @@ RECEIVED = {
     ("dnp-critical", "DnpLedgerNotCommitting", "c:1"),
     ("dnp-critical", "DnpSuccessBurnFast", ""),
     ("dnp-critical", "DnpIntegrityMismatch", ""),
+    ("dnp-critical", "DnpRefreshNothingCompleted", ""),
+    ("dnp-warning", "DnpRefreshNotifiedTooSoon", ""),
     ("dnp-other", "DnpNew", "c:1"),
 }
 

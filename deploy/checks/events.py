@@ -5,9 +5,17 @@ import json
 import time
 
 CYCLES = 60
+RUNS = 40
 VERSIONS = ("2.0", "2.1", "2.2")
 REASONS = ("NETWORK", "AUTH", "SYSTEM", "OTHER")
 CODES = ("notifications_denied", "invalid_time_format", "scheduling_failed", "task_scheduling_failed", "E_STRANGE")
+SKIPS = ("NOT_AUTHENTICATED", "NO_NETWORK", "TOO_RECENT")
+NOTIFICATIONS = (
+    ("notification_sent", {}),
+    ("notification_failed", {}),
+    ("notification_skipped", {"reason": "NOT_AUTHORIZED"}),
+    ("notification_skipped", {"reason": "ALREADY_NOTIFIED", "daysSinceNotification": 7}),
+)
 
 
 def stamp(seconds):
@@ -71,7 +79,33 @@ def oddities(now):
     yield {"event": "prefetch_executed", "scheduleId": "too early", "timestamp": "1999-01-01T00:00:00Z"}
 
 
+def run(index, now):
+    """One background refresh; some are skipped, fail, expire, never end, notify too soon or cannot schedule the next."""
+    begin, days, seconds = now - 7200 + index * 60, 60 + 2 * index, 22 if index == 39 else 1 + index / 4
+    events = [("started", begin, {})]
+    if index % 10 == 4:
+        events.append(("skipped", begin, {"reason": SKIPS[index // 10 % 3]}))
+    elif index == 7:
+        events.append(("expired", begin + 30, {}))
+    elif index != 27:
+        events.append(("checked", begin + 1, {"daysSinceTest": days, "available": days >= 90}))
+        if days >= 90 or index == 5:
+            kind, properties = NOTIFICATIONS[0 if index == 5 else index % 4]
+            events.append((kind, begin + 1, properties))
+        events.append(("completed", begin + seconds, {"success": index != 17, "durationSeconds": seconds}))
+    events.append(("schedule_failed", begin + 31, {}) if index == 33 else ("scheduled", begin + 31, {"hours": 4}))
+    device = {"installationId": f"refreshing-{index}"}
+    # A histogram of a new version begins at its first observations, and increase() misses those; some have no version.
+    if index % 2:
+        device |= {"platform": "ios", "appVersion": VERSIONS[index % 3]}
+    return [
+        {"event": f"refresh_{kind}", "timestamp": stamp(at), **device, "properties": properties}
+        for kind, at, properties in events
+    ]
+
+
 def batch(now):
     """The body of a request, with the sender's clock 3 s slow."""
     events = [event for index in range(CYCLES) for event in cycle(index, now)] + list(oddities(now))
+    events += [event for index in range(RUNS) for event in run(index, now)]
     return json.dumps({"events": events, "sentAt": stamp(now - 3)}).encode()

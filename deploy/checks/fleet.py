@@ -36,6 +36,7 @@ FAMILIES = {
     "success": "dnp_prefetch_success_total",
     "failure": "dnp_prefetch_failure_total",
     "used": "dnp_prefetch_used_for_notification_total",
+    "refresh_checked": "aiq_background_refresh_checks_total",
 }
 
 
@@ -44,15 +45,19 @@ def stamp(seconds):
 
 
 def batch(installation, number, now):
-    """The events of one cycle; every fourth cycle fails."""
+    """The events of one cycle, and a check of the other app; every fourth cycle fails."""
     begin = now - 86400 * (number + 1) + installation
     kinds = [("prefetch_scheduled", {"scheduledFor": stamp(begin + 720)}), ("prefetch_executed", {})]
     if (installation + number) % 4 == 3:
         kinds.append(("prefetch_failure", {"reason": ("NETWORK", "AUTH", "SYSTEM")[installation % 3]}))
     else:
         kinds += [("prefetch_success", {}), ("prefetch_used_for_notification", {})]
-    of = {"scheduleId": f"cycle-{number}", "installationId": f"device-{installation}"}
-    return [{"event": kind, "timestamp": stamp(begin + at), **of, **more} for at, (kind, more) in enumerate(kinds)]
+    device = {"installationId": f"device-{installation}"}
+    of = {"scheduleId": f"cycle-{number}", **device}
+    check = {"event": "refresh_checked", "timestamp": stamp(begin), **device, "properties": {"available": False}}
+    return [
+        *({"event": kind, "timestamp": stamp(begin + at), **of, **more} for at, (kind, more) in enumerate(kinds)), check,
+    ]
 
 
 class Senders:
@@ -119,7 +124,8 @@ def totals(fleet):
 
 
 def recorded(database):
-    return {labels["event"]: value for labels, value in database.query("job:dnp_lifecycle:total")}
+    checks = {"refresh_checked": value for _, value in database.query("sum(job:aiq_background_refresh_checks:total)")}
+    return checks | {labels["event"]: value for labels, value in database.query("job:dnp_lifecycle:total")}
 
 
 def disturb(fleet, senders):
@@ -166,9 +172,10 @@ def check_totals(fleet, senders):
         until("VictoriaMetrics has the totals", stored, 30)
     except Failure as failure:
         raise Failure(f"{failure}: expected {expected}, found {recorded(fleet.victoria)}") from failure
-    resets = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
-    if not resets or resets[0][1] != 0:
-        raise Failure(f"the recorded totals dropped: {resets}")
+    for total in ("job:dnp_lifecycle:total", "job:aiq_background_refresh_checks:total"):
+        resets = fleet.victoria.query(f"max(resets({total}[10m]))")
+        if not resets or resets[0][1] != 0:
+            raise Failure(f"the recorded totals dropped: {total}: {resets}")
     series = fleet.victoria.query('count(last_over_time(dnp_prefetch_executed_total{job="dnp-telemetry"}[10m]))')
     if [value for _, value in series] != [len(fleet.collectors)]:
         raise Failure(f"expected one series per collector, found {series}")

@@ -224,6 +224,11 @@ def check_queries(influx, service):
     return len(statements)
 
 
+def measured(influx):
+    """The names of all measurements."""
+    return {name for _, _, _, values in influx.query("SHOW MEASUREMENTS") for [name] in values}
+
+
 def check_documented_metrics(prometheus):
     """The metrics of Prometheus about its remote write, which docs/pipeline.md names, are on its page."""
     named = set(re.findall(r"\bprometheus_\w+", (ROOT / "docs" / "pipeline.md").read_text()))
@@ -253,8 +258,8 @@ def run(binary, directory):
         after = wait_for_samples(prometheus, influx)
         queries = check_queries(influx, service)
         check_documented_metrics(prometheus)
-        measured = {value for _, _, _, values in influx.query("SHOW MEASUREMENTS") for [value] in values}
-        if others := {name for name in measured if not re.fullmatch(r"dnp_\w+|up", name)}:
+        until("InfluxDB has the background refresh", lambda: "aiq_background_refresh_runs_total" in measured(influx))
+        if others := {name for name in measured(influx) if not re.fullmatch(r"(dnp|aiq)_\w+|up", name)}:
             raise Failure(f"InfluxDB has measurements that nobody asked for: {sorted(others)}")
         return before, after, queries
     finally:

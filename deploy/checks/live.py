@@ -26,7 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / "Tests" / "IntegrationTests" / "Fixtures" / "logs"
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS"}
 # Alerts that the data of events.py makes pending or firing.
-ACTIVE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
+ACTIVE = {
+    "DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpRefreshNotifiedTooSoon", "DnpSuccessBurnSlow",
+}
 
 
 def configuration(directory, services):
@@ -55,13 +57,17 @@ def feed(service):
 
 
 def fill(prometheus, services, followed, clocks):
-    """Lets Prometheus scrape zeros, then events, then restarts that close all cycles.
+    """Lets Prometheus scrape zeros, then events, then restarts that close all cycles and runs.
 
     A clock more than a day behind the last row of the ledger would be doubted, so that it closes no cycle for a while.
     """
     until(
         "the totals are recorded at 0",
         lambda: len(prometheus.query("instance:dnp_lifecycle:increase7d")) == 8 * len(services),
+    )
+    until(
+        "the totals of the background refresh are recorded at 0",
+        lambda: len(prometheus.query("instance:aiq_background_refresh_runs:total")) == 5 * len(services),
     )
     for service in services:
         feed(service)
@@ -80,6 +86,8 @@ def fill(prometheus, services, followed, clocks):
         )
     closed = 'sum(instance:dnp_prefetch_cycles:increase1d{job="dnp-telemetry"}) >= '
     until("the cycles are closed and counted", lambda: prometheus.query(closed + str(expected)))
+    ended = f"sum(job:aiq_background_refresh_runs:increase1d) >= {events.RUNS * len(services)}"
+    until("the runs are closed and counted", lambda: prometheus.query(ended))
     until(
         "the expected alerts are pending or firing",
         lambda: ACTIVE <= {labels["alertname"] for labels, _ in prometheus.query("ALERTS")},

@@ -92,7 +92,11 @@ def check_configuration(directory):
 
 def totals(service):
     """What a page counts of devices, and of the events themselves, by name and labels."""
-    wanted = r"dnp_(?:prefetch|notification|content|plugin|integrity)_\w+_total|dnp_telemetry_events_(?:accepted|rejected)_total"
+    wanted = "|".join((
+        r"dnp_(?:prefetch|notification|content|plugin|integrity)_\w+_total",
+        r"aiq_background_refresh_(?:checks|notifications|schedules|skipped)_total",
+        r"dnp_telemetry_events_(?:accepted|rejected)_total",
+    ))
     text = fetch(f"{service.base}/metrics")
     return {
         (name, labels): float(value)
