@@ -17,6 +17,8 @@ package struct RefreshInstruments: Sendable {
     private let durations: HistogramFamily
     private let days: HistogramFamily
     private let openRuns: Gauge
+    private let evictedRuns: Counter
+    private let evictedInstallations: Counter
     private let labels: [LifecycleLabel]
     private let created: Int64
     private var series: [[String]: RefreshSeries] = [:]
@@ -47,6 +49,14 @@ package struct RefreshInstruments: Sendable {
             maximumSeries: groups
         )
         openRuns = registry.gauge("aiq_background_refresh_open_runs", help: "Runs whose outcome is not counted yet.")
+        evictedRuns = registry.counter(
+            "aiq_background_refresh_evicted_runs_total",
+            help: "Runs that were closed early: too much was open."
+        )
+        evictedInstallations = registry.counter(
+            "aiq_background_refresh_evicted_installations_total",
+            help: "Installations that were forgotten: there were too many."
+        )
         counters = RefreshCounterFamily.all
         families = counters.map { family in
             registry.counter(
@@ -58,6 +68,7 @@ package struct RefreshInstruments: Sendable {
         }
         let unknown = self.labels.map { $0.value(of: .unknown) }
         series[unknown] = makeSeries(unknown)
+        for counter in [evictedRuns, evictedInstallations] { counter.restore(to: 0, created: created) }
     }
 
     /// Publishes what a fold has counted.
@@ -79,6 +90,10 @@ package struct RefreshInstruments: Sendable {
             self.series[values] = series
             series.set(totals, created: created, in: &update)
         }
+        // The first group has those of all.
+        guard let totals = groups.first?.totals else { return }
+        update.raise(evictedRuns, to: totals.evictedRuns, created: created)
+        update.raise(evictedInstallations, to: totals.evictedInstallations, created: created)
     }
 
     /// The instruments for one combination of label values, all at 0.

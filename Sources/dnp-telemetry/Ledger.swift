@@ -110,7 +110,7 @@ struct LedgerDumpCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print only events of this kind, such as prefetch_failure or cycle_closed.",
+            "Print only events of this kind, such as prefetch_failure, cycle_closed or run_closed.",
             valueName: "kind"
         ),
         completion: .list(LedgerDump.Kind.names)

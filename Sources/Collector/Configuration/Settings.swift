@@ -202,8 +202,7 @@ extension Settings {
             "apps",
             \.takenApps,
             "app",
-            standard: "dnp, aiq",
-            "Apps whose events are taken: dnp (the plugin's prefetch), aiq (the background refresh)."
+            "Apps whose events are taken: dnp (the plugin's prefetch), aiq (the background refresh). Both by default."
         ) { (text) throws(SettingError) in
             guard let app = App.allCases.first(where: { "\($0.name)" == text }) else {
                 throw SettingError(expected: "dnp or aiq", found: text)

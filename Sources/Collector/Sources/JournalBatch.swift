@@ -39,12 +39,14 @@ struct JournalBatch: Equatable, Sendable {
     /// - Parameters:
     ///   - device: the name of the entry's device.
     ///   - namesDevice: whether a field that the settings name says so, against what the lines say.
+    ///   - program: the name of the program that wrote the entry.
     mutating func take(
         _ message: [UInt8],
         writtenAt: Int64,
         stream: UInt64,
         device: [UInt8] = [],
-        namesDevice: Bool = false
+        namesDevice: Bool = false,
+        program: [UInt8] = []
     ) {
         entries += 1
         var cutter = LineCutter(dividesAtGaps: false)
@@ -57,6 +59,7 @@ struct JournalBatch: Equatable, Sendable {
             device: device
         )
         carrier.namesDevice = namesDevice
+        carrier.program = program
         carriers.append(carrier)
     }
 
@@ -91,7 +94,8 @@ extension JournalBatch {
             writtenAt: time,
             stream: try streams.stream(of: reader),
             device: try streams.device(of: reader),
-            namesDevice: streams.hasDeviceField
+            namesDevice: streams.hasDeviceField,
+            program: try streams.program(of: reader)
         )
     }
 
@@ -129,9 +133,14 @@ struct JournalStreams {
     func device(of reader: JournalReader) throws(JournalReaderError) -> [UInt8] {
         if let deviceField { return try name(deviceField, reader) ?? [] }
         let host = try name(.host, reader) ?? []
-        let identifier = try name(.syslogIdentifier, reader)
-        let program = identifier == nil ? try name(.command, reader) ?? [] : identifier ?? []
+        let program = try program(of: reader)
         return host.isEmpty && program.isEmpty ? [] : host + [0] + program
+    }
+
+    /// The program that wrote the current entry, by identifier, else by command name; empty for an entry that names none.
+    func program(of reader: JournalReader) throws(JournalReaderError) -> [UInt8] {
+        if let identifier = try name(.syslogIdentifier, reader) { return identifier }
+        return try name(.command, reader) ?? []
     }
 
     /// The stream of the reader's current entry; 0 for an entry that names no program.

@@ -104,7 +104,8 @@ public struct LogParser: Sendable {
     private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
         parsed.lines.read += 1
         while carrier < carriers.count, carriers[carrier].end <= line.lowerBound { carrier += 1 }
-        let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
+        var unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
+        if unwrapped.isForeign, carrier < carriers.count { readProgram(of: carriers[carrier], bytes, line, &unwrapped) }
         if unwrapped.isEvent, !unwrapped.isInScratch {
             if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) || device(pendingCarrier) != device(carrier) {
                 decodePendingEvents(bytes)
@@ -121,6 +122,21 @@ public struct LogParser: Sendable {
         } else {
             read(unwrapped, unescaped.span)
         }
+    }
+
+    /// Takes a foreign line as the message of the program that its carrier names, where an app has a program of that name.
+    private func readProgram(
+        of carrier: LineCarrier,
+        _ bytes: Span<UInt8>,
+        _ line: Range<Int>,
+        _ unwrapped: inout UnwrappedLine
+    ) {
+        guard !carrier.program.isEmpty, !unwrapped.isInScratch else { return }
+        unwrapped.noteProgram(0..<carrier.program.count, carrier.program.span)
+        guard !unwrapped.isForeign else { return }
+        var cursor = LineCursor(line)
+        cursor.skipSpaces(bytes)
+        unwrapped.text = cursor.rest
     }
 
     private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
@@ -364,6 +380,8 @@ public struct LineCarrier: Hashable, Sendable {
     public var device: [UInt8]
     /// Whether the device is that of the lines that name another one, too; otherwise it is the stream's own.
     public var namesDevice = false
+    /// The name of the program that wrote it, which tells whose lines without a marker are; empty for none.
+    public var program: [UInt8] = []
 
     /// Creates a carrier.
     public init(end: Int, writtenAt: Timestamp, stream: UInt64, device: [UInt8] = []) {
