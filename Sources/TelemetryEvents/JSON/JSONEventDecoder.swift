@@ -139,6 +139,7 @@ public struct JSONEventDecoder {
         case .document: decoder.document(&scanner, bytes)
         case .lines, .logLines: decoder.lines(&scanner, bytes)
         }
+        decoder.decoded.resembledFields = decoder.fieldSpellings.resembled
         decoder.decoded.events.finish()
         return decoder.decoded
     }
@@ -342,7 +343,7 @@ public struct JSONEventDecoder {
     }
 
     mutating func reject(_ fault: JSONFault) {
-        fieldSpellings.keep(in: &decoded)
+        fieldSpellings.keep()
         let index = framing == .logLines ? lineIndex : decoded.received
         decoded.reject(
             Rejection(index: index, reason: fault.reason, field: fault.field, nearestKind: fault.nearestKind)
