@@ -30,6 +30,8 @@ struct JudgementFolding {
     private var inputs: [(index: Int, input: JudgedInput)] = []
     /// The devices that no event and no line names: the files', and that of a single input.
     private var unnamed: Set<UInt64> = [0]
+    /// What no cycle meets so far.
+    private var unmet = Requirement.allCases
     /// What speaks against an input being of one device.
     private var doubts: [Int: DeviceDoubts] = [:]
     /// The same of the current device so far.
@@ -191,9 +193,7 @@ struct JudgementFolding {
     private mutating func takeCycles() {
         guard detail.needsCycles else { return }
         for closed in fold.takeClosedCycles() {
-            for requirement in Requirement.allCases where requirement.isMet(by: closed) {
-                judgement.reached.insert(requirement)
-            }
+            for requirement in unmet where requirement.isMet(by: closed) { meet(requirement) }
             var cycle = JudgedCycle(closed: closed)
             if !unnamed.contains(closed.installation) { cycle.installation = closed.installation }
             if installations.count < 2 { installations.insert(cycle.installation) }
@@ -239,9 +239,12 @@ struct JudgementFolding {
             let sequence = MarkerSequence(evidence, registered: log.registered)
             if sequence.faults < judgement.sequence.faults { judgement.sequence = sequence }
         }
-        for requirement in Requirement.allCases where requirement.isMet(by: evidence.kinds) {
-            judgement.reached.insert(requirement)
-        }
+        for requirement in unmet where requirement.isMet(by: evidence.kinds) { meet(requirement) }
+    }
+
+    private mutating func meet(_ requirement: Requirement) {
+        judgement.reached.insert(requirement)
+        unmet.removeAll { $0 == requirement }
     }
 
     /// Drops the cycles that are too many for records: those that never ran, then the oldest.
