@@ -104,7 +104,8 @@ extension Judgement {
             let kind = violation.kind
             let isFault = kind.bucket.isFault(strict: strict)
             let rule = style.text("\(kind.bucket.rawValue) \(kind.name)", isFault ? .bad : .note)
-            lines.append(isFault ? "    violation " : "    note ", rule, ": ", PlainText.line(violation.detail))
+            lines.append(isFault ? "    violation " : "    note ", rule, ": ")
+            lines.append(plain: violation.detail)
             if let place = cycle.place(ofViolation: index) { lines.append(" (", self.text(of: place), ")") }
             lines.append("\n")
         }
@@ -194,9 +195,9 @@ private struct CycleColumns {
     /// Appends the row of a cycle, as bytes, since a long log has many.
     func append(_ cycle: JudgedCycle, _ style: TextStyle, file: String?, to row: inout [UInt8]) {
         let closed = cycle.closed
-        row.append(cycle.scheduleId.map(PlainText.line) ?? "-", paddedTo: title)
+        row.append(plain: cycle.scheduleId ?? "-", paddedTo: title)
         row.append("  ")
-        row.append(closed.notificationTime.map(\.description) ?? "-", paddedTo: Self.time)
+        row.append(plain: closed.notificationTime.map(\.description) ?? "-", paddedTo: Self.time)
         row.append("  ", style.text("\(closed.outcome.name)".padded(to: 10), colour(of: closed.outcome)))
         for (column, mark) in zip(ClosedCycle.stageColumns, closed.stageMarks) {
             let left = (column.utf8.count - 1) / 2
@@ -207,8 +208,9 @@ private struct CycleColumns {
         row.append("  ")
         let reason = closed.failureReason.map { "\($0.name)" } ?? "-"
         if let file {
-            row.append(reason, paddedTo: "REASON ".utf8.count)
-            row.append("  ", PlainText.line(file))
+            row.append(plain: reason, paddedTo: "REASON ".utf8.count)
+            row.append("  ")
+            row.append(plain: file)
         } else {
             row.append(reason)
         }
@@ -244,10 +246,19 @@ extension [UInt8] {
         for _ in 0..<count { append(UInt8(ascii: " ")) }
     }
 
-    /// Pads with spaces on the right to at least `width` characters.
-    fileprivate mutating func append(_ text: String, paddedTo width: Int) {
-        append(text)
-        append(spaces: Swift.max(0, width - text.characterCount))
+    /// Appends a text of an input as `PlainText` has it, padded with spaces on the right to at least `width` characters.
+    fileprivate mutating func append(plain text: String, paddedTo width: Int = 0) {
+        let start = count
+        append(contentsOf: text.utf8)
+        var characters = count - start
+        for index in start..<count where self[index] < 0x20 || self[index] >= 0x7F {
+            let plain = PlainText.line(text)
+            removeSubrange(start...)
+            append(contentsOf: plain.utf8)
+            characters = plain.count
+            break
+        }
+        append(spaces: Swift.max(0, width - characters))
     }
 }
 
