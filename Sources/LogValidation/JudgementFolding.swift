@@ -124,13 +124,32 @@ struct JudgementFolding {
             RejectedEvent(input: input, index: $0.index, reason: $0.description)
         }
         guard judgement.apps.contains(.dnp) else { return addRefresh(events, input: input, receivedAt) }
-        if detail.needsCycles { notes.note(events, places: decoded.places, input: input, key: key) }
         let others = fold.otherEvents
-        try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        if detail.needsCycles {
+            notes.begin(input: input)
+            Self.apply(decoded, receivedAt: receivedAt, to: &fold, noting: &notes)
+        } else {
+            try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        }
         if fold.otherEvents != others, judgement.apps.contains(.aiq) {
             addRefresh(events, input: input, receivedAt)
         }
         takeCycles()
+    }
+
+    /// Folds events, and notes of each what the fold does not keep.
+    private static func apply(
+        _ decoded: DecodedEvents,
+        receivedAt: Timestamp,
+        to fold: inout LifecycleFold,
+        noting notes: inout CycleNotes
+    ) {
+        let bytes = decoded.events.bytes.span
+        var index = 0
+        try? fold.apply(bytes, receivedAt: receivedAt) { event, schedule in
+            notes.note(event, schedule: schedule, bytes, index < decoded.places.count ? decoded.places[index] : nil)
+            index += 1
+        }
     }
 
     private mutating func addRefresh(_ events: EventBatch, input: Int, _ receivedAt: Timestamp) {
