@@ -121,7 +121,16 @@ struct CycleEvaluation {
         if let drift { body(.drift, abs(drift)) }
     }
 
-    func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt64(kind.rawValue) != 0 }
+    /// The violated rules, in the order of `ViolationKind`.
+    var brokenKinds: [ViolationKind] {
+        var kinds: [ViolationKind] = []
+        var rest = broken
+        while rest != 0 {
+            if let kind = ViolationKind(rawValue: UInt8(rest.trailingZeroBitCount)) { kinds.append(kind) }
+            rest &= rest - 1
+        }
+        return kinds
+    }
 
     private mutating func judge(_ kind: ViolationKind, _ isBroken: Bool) {
         if isBroken { broken |= 1 << UInt64(kind.rawValue) }

@@ -5,7 +5,7 @@ import TelemetryEvents
 extension CycleEvaluation {
     /// The violations with their details, in the order of `ViolationKind`.
     var violations: [CycleViolation] {
-        ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
+        brokenKinds.map { CycleViolation(kind: $0, detail: detail(of: $0)) }
     }
 
     private func detail(of kind: ViolationKind) -> String {

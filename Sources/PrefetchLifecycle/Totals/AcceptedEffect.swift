@@ -94,7 +94,8 @@ extension LifecycleFold {
             effects.add(.counted)
             effects.countedAtOnce &+= 1
         } else {
-            effects.add(effectWithoutIncrement(event, at: slot, waiting, terms))
+            let effect = effectWithoutIncrement(event, at: slot, waiting, terms)
+            effects.add(effect)
         }
     }
 

@@ -267,7 +267,7 @@ public struct LogBinder: Sendable {
                 message: message,
                 timestamp: time.any ?? .earliestAccepted,
                 isTimeAssumed: time.isAssumed,
-                texts: texts.bytes,
+                texts: message.hasTexts ? texts.bytes : [],
                 cycle: cycleIndex.map { binding.devices[device].cycles[$0].serial } ?? 0,
                 yearless: yearless,
                 process: process,
@@ -325,7 +325,7 @@ public struct LogBinder: Sendable {
         event.minutes = message.minutes.map { Int64($0) }
         if message.platform != .unknown { event.platform = texts.appended(message.platform.name) }
         if let cycleIndex {
-            let id = binding.devices[device].cycles[cycleIndex].id
+            let id = binding.devices[device].id(at: cycleIndex)
             event.scheduleId = texts.append(id.text)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
             if kind == .prefetchScheduled, event.earliestBeginDate == nil {

@@ -97,7 +97,7 @@ struct LogBinding {
             return pass
         }
         var current = context
-        if let context, phase == .delivery, devices[device].cycles[context].progress.contains(.delivered) { current = nil }
+        if phase == .delivery, let context, devices[device].cycles[context].isDelivered { current = nil }
         if let current, devices[device].cycles[current].idHash == idHash, agrees(device, current, due) {
             return current
         }
