@@ -222,8 +222,10 @@ extension Event {
     /// Whether it tells of a cycle by naming its schedule and its notification time, and nothing else of it is kept.
     var isToldByNames: Bool { !isToldByKind && isNamed }
 
+    @inline(__always)
     private var isToldByKind: Bool { kind.opensCycle || reportsFallback || failsOnDevice }
 
+    @inline(__always)
     private var isNamed: Bool { kind != .schedulePersisted && scheduledFor != nil && !scheduleId.isEmpty }
 
     /// Whether it opens a cycle that gets no verdict unless another event tells of it.
