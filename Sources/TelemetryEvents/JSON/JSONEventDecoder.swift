@@ -254,6 +254,7 @@ public struct JSONEventDecoder {
         return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
     }
 
+    @inline(__always)
     mutating func accept(
         _ draft: borrowing Draft,
         from start: Int,
