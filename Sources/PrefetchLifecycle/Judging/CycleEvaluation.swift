@@ -121,15 +121,14 @@ struct CycleEvaluation {
         if let drift { body(.drift, abs(drift)) }
     }
 
-    /// The violated rules, in the order of `ViolationKind`.
-    var brokenKinds: [ViolationKind] {
-        var kinds: [ViolationKind] = []
+    /// Calls `body` with each violated rule, in the order of `ViolationKind`.
+    @inline(__always)
+    func eachBrokenKind(_ body: (ViolationKind) -> Void) {
         var rest = broken
         while rest != 0 {
-            if let kind = ViolationKind(rawValue: UInt8(rest.trailingZeroBitCount)) { kinds.append(kind) }
+            if let kind = ViolationKind(rawValue: UInt8(rest.trailingZeroBitCount)) { body(kind) }
             rest &= rest - 1
         }
-        return kinds
     }
 
     private mutating func judge(_ kind: ViolationKind, _ isBroken: Bool) {

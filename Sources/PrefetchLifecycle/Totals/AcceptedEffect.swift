@@ -99,6 +99,7 @@ extension LifecycleFold {
         }
     }
 
+    @inline(__always)
     private func effectWithoutIncrement(
         _ event: borrowing Event,
         at slot: Int?,
