@@ -13,7 +13,7 @@ extension Cycle {
     ) -> Insertion {
         postponeClosing(after: event.kind, terms)
         guard !flags.contains(.isLong) else { return .full }
-        let before = terms.countsByArrival ? OneTimeStages(self, used: counted.used) : OneTimeStages()
+        let before = OneTimeStages(self, used: countedUse)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
             let isMarked = terms.countsByArrival && fact.mayChangeFailure
