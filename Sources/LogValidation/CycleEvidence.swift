@@ -72,12 +72,20 @@ struct CycleEvidence: Sendable {
 
     /// The kind and place of the line that stands first in the log.
     var firstLine: (kind: EventKind, place: LinePlace)? {
-        sightings.map { ($0.kind, min($0.first, $0.last)) }.min { $0.1 < $1.1 }
+        guard var first = sightings.first.map({ ($0.kind, min($0.first, $0.last)) }) else { return nil }
+        for sighting in sightings where min(sighting.first, sighting.last) < first.1 {
+            first = (sighting.kind, min(sighting.first, sighting.last))
+        }
+        return first
     }
 
     /// The kind and place of the line that stands last in the log.
     var lastLine: (kind: EventKind, place: LinePlace)? {
-        sightings.map { ($0.kind, max($0.first, $0.last)) }.max { $0.1 < $1.1 }
+        guard var last = sightings.first.map({ ($0.kind, max($0.first, $0.last)) }) else { return nil }
+        for sighting in sightings where max(sighting.first, sighting.last) > last.1 {
+            last = (sighting.kind, max(sighting.first, sighting.last))
+        }
+        return last
     }
 
     /// The line that shows a violation; nil where its event is not in the log.

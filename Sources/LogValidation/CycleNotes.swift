@@ -59,20 +59,10 @@ struct CycleNotes {
     /// Begins the log of another device.
     mutating func beginDevice() { logs.append(DeviceLog()) }
 
-    /// - Parameter places: where the events stand.
-    mutating func note(_ events: EventBatch, places: [EventPlace], input: Int, key: IdentityKey) {
+    /// Begins the events of an input, or goes on with them.
+    mutating func begin(input: Int) {
         if inputs.last != input { inputs.append(input) }
         if logs.isEmpty { logs.append(DeviceLog()) }
-        let order = Int32(clamping: inputs.count - 1)
-        let bytes = events.bytes.span
-        var cursor = EventCursor()
-        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
-        var index = 0
-        while (try? cursor.next(into: &event, in: bytes)) ?? false {
-            let place = index < places.count ? places[index] : EventPlace(line: -1, isLogLine: false)
-            note(event, bytes, LinePlace(order: order, line: Int32(clamping: place.line + 1)), place.isLogLine, key)
-            index += 1
-        }
     }
 
     /// Takes the notes of a closed cycle.
@@ -87,13 +77,14 @@ struct CycleNotes {
         return notes[index]
     }
 
-    private mutating func note(
-        _ event: Event,
-        _ bytes: Span<UInt8>,
-        _ place: LinePlace,
-        _ isLogLine: Bool,
-        _ key: IdentityKey
-    ) {
+    /// Notes an event of the current input.
+    ///
+    /// - Parameters:
+    ///   - schedule: the hash of its schedule; nil without one.
+    ///   - place: where it stands, where that is known.
+    mutating func note(_ event: Event, schedule: UInt64?, _ bytes: Span<UInt8>, _ place: EventPlace?) {
+        let isLogLine = place?.isLogLine ?? false
+        let place = LinePlace(order: Int32(clamping: inputs.count - 1), line: Int32(clamping: (place?.line ?? -1) + 1))
         if hasDetails {
             device = DeviceNames(event, bytes).completed(by: device)
             conditions.add(event)
@@ -103,7 +94,7 @@ struct CycleNotes {
         if event.kind == .scheduleSnapshot { keepPlan(event, bytes) }
         let log = logs.count - 1
         logs[log].add(event, bytes, place, isLogLine: isLogLine)
-        let index = index(of: event, bytes, key)
+        let index = index(of: event, schedule: schedule, bytes)
         if let observer, let notice = StageNotice(event, scheduleId: index.flatMap { notes[$0].scheduleId }) {
             observer(notice)
         }
@@ -125,8 +116,8 @@ struct CycleNotes {
     }
 
     /// The index of the notes of an event's cycle; nil where it has none, or where there is no room.
-    private mutating func index(of event: Event, _ bytes: Span<UInt8>, _ key: IdentityKey) -> Int? {
-        if let schedule = key.schedule(of: event, in: bytes) {
+    private mutating func index(of event: Event, schedule: UInt64?, _ bytes: Span<UInt8>) -> Int? {
+        if let schedule {
             if let lastSchedule, lastSchedule.hash == schedule { return lastSchedule.index }
             if bySchedule[schedule] == nil {
                 bySchedule[schedule] = add(Note(scheduleId: bytes.text(event.scheduleId), input: inputs.last ?? 0))

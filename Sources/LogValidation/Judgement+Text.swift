@@ -80,26 +80,41 @@ extension Judgement {
     private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool, hints: Bool) {
         let columns = CycleColumns(cycles)
         text += columns.heading(style, namesFiles: namesFiles) + "\n"
+        var lines: [UInt8] = []
         for cycle in cycles {
-            text += columns.row(cycle, style, file: file(of: cycle)) + "\n"
-            if let installation = installation(of: cycle) { text += "    of installation \(installation)\n" }
-            for (index, violation) in cycle.closed.violations.enumerated() {
-                let kind = violation.kind
-                let isFault = kind.bucket.isFault(strict: strict)
-                text += "    \(isFault ? "violation" : "note") "
-                text += style.text("\(kind.bucket.rawValue) \(kind.name)", isFault ? .bad : .note)
-                text += ": \(PlainText.line(violation.detail))"
-                text += cycle.place(ofViolation: index).map { " (\(self.text(of: $0)))\n" } ?? "\n"
-            }
-            if cycle.closed.hasAssumedTimes {
-                text += "    the lines have no times; rules about time were not judged\n"
-            }
-            if cycle.isTimeWarped { text += "    \(JudgedCycle.warpSentence)\n" }
-            if let cut = cycle.cut.sentence { text += "    \(cut)\n" }
-            if hints { for hint in Advice.of(cycle) { text += "    " + style.text("hint", .note) + ": \(hint)\n" } }
+            lines.removeAll(keepingCapacity: true)
+            columns.append(cycle, style, file: file(of: cycle), to: &lines)
+            append(findings: cycle, style, strict: strict, hints: hints, to: &lines)
+            text += String(decoding: lines, as: UTF8.self)
         }
         if omittedCycles > 0 { text += "    and \(omittedCycles) more that are counted and not listed\n" }
         text += "\n"
+    }
+
+    /// Appends what the lines below a cycle's row say.
+    private func append(
+        findings cycle: JudgedCycle,
+        _ style: TextStyle,
+        strict: Bool,
+        hints: Bool,
+        to lines: inout [UInt8]
+    ) {
+        if let installation = installation(of: cycle) { lines.append("    of installation ", installation, "\n") }
+        for (index, violation) in cycle.closed.violations.enumerated() {
+            let kind = violation.kind
+            let isFault = kind.bucket.isFault(strict: strict)
+            let rule = style.text("\(kind.bucket.rawValue) \(kind.name)", isFault ? .bad : .note)
+            lines.append(isFault ? "    violation " : "    note ", rule, ": ")
+            lines.append(plain: violation.detail)
+            if let place = cycle.place(ofViolation: index) { lines.append(" (", self.text(of: place), ")") }
+            lines.append("\n")
+        }
+        if cycle.closed.hasAssumedTimes {
+            lines.append("    the lines have no times; rules about time were not judged\n")
+        }
+        if cycle.isTimeWarped { lines.append("    ", JudgedCycle.warpSentence, "\n") }
+        if let cut = cycle.cut.sentence { lines.append("    ", cut, "\n") }
+        if hints { for hint in Advice.of(cycle) { lines.append("    ", style.text("hint", .note), ": ", hint, "\n") } }
     }
 
     private func appendCounters(to text: inout String, _ style: TextStyle) {
@@ -166,7 +181,7 @@ private struct CycleColumns {
     private let title: Int
 
     init(_ cycles: [JudgedCycle]) {
-        let longest = cycles.lazy.map { $0.scheduleId?.count ?? 1 }.max() ?? 0
+        let longest = cycles.lazy.map { $0.scheduleId?.characterCount ?? 1 }.max() ?? 0
         title = min(max(longest, "SCHEDULE".count), Self.longestTitle)
     }
 
@@ -177,22 +192,29 @@ private struct CycleColumns {
         return style.text(columns.joined(separator: "  "), .strong)
     }
 
-    func row(_ cycle: JudgedCycle, _ style: TextStyle, file: String?) -> String {
+    /// Appends the row of a cycle, as bytes, since a long log has many.
+    func append(_ cycle: JudgedCycle, _ style: TextStyle, file: String?, to row: inout [UInt8]) {
         let closed = cycle.closed
-        let outcome = "\(closed.outcome.name)".padded(to: 10)
-        var cells = [
-            (cycle.scheduleId.map(PlainText.line) ?? "-").padded(to: title),
-            (closed.notificationTime.map(\.description) ?? "-").padded(to: Self.time),
-            style.text(outcome, colour(of: closed.outcome)),
-        ]
+        row.append(plain: cycle.scheduleId ?? "-", paddedTo: title)
+        row.append("  ")
+        row.append(plain: closed.notificationTime.map(\.description) ?? "-", paddedTo: Self.time)
+        row.append("  ", style.text("\(closed.outcome.name)".padded(to: 10), colour(of: closed.outcome)))
         for (column, mark) in zip(ClosedCycle.stageColumns, closed.stageMarks) {
-            let left = (column.count - 1) / 2
-            let right = String(repeating: " ", count: column.count - 1 - left)
-            cells.append(String(repeating: " ", count: left) + style.text(mark.rawValue, mark.colour) + right)
+            let left = (column.utf8.count - 1) / 2
+            row.append(spaces: 2 + left)
+            row.append(style.text(mark.rawValue, mark.colour))
+            row.append(spaces: column.utf8.count - 1 - left)
         }
+        row.append("  ")
         let reason = closed.failureReason.map { "\($0.name)" } ?? "-"
-        cells += file.map { [reason.padded(to: "REASON ".count), PlainText.line($0)] } ?? [reason]
-        return cells.joined(separator: "  ")
+        if let file {
+            row.append(plain: reason, paddedTo: "REASON ".utf8.count)
+            row.append("  ")
+            row.append(plain: file)
+        } else {
+            row.append(reason)
+        }
+        row.append("\n")
     }
 
     private func colour(of outcome: CycleOutcome) -> TextStyle.Colour {
@@ -207,8 +229,36 @@ private struct CycleColumns {
 extension String {
     /// Pads with spaces on the right to at least `width` characters.
     fileprivate func padded(to width: Int) -> String {
-        let missing = width - count
+        let missing = width - characterCount
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
+    }
+
+    /// The number of characters, which is that of bytes in printable ASCII.
+    fileprivate var characterCount: Int { utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? utf8.count : count }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ texts: String...) {
+        for text in texts { append(contentsOf: text.utf8) }
+    }
+
+    fileprivate mutating func append(spaces count: Int) {
+        for _ in 0..<count { append(UInt8(ascii: " ")) }
+    }
+
+    /// Appends a text of an input as `PlainText` has it, padded with spaces on the right to at least `width` characters.
+    fileprivate mutating func append(plain text: String, paddedTo width: Int = 0) {
+        let start = count
+        append(contentsOf: text.utf8)
+        var characters = count - start
+        for index in start..<count where self[index] < 0x20 || self[index] >= 0x7F {
+            let plain = PlainText.line(text)
+            removeSubrange(start...)
+            append(contentsOf: plain.utf8)
+            characters = plain.count
+            break
+        }
+        append(spaces: Swift.max(0, width - characters))
     }
 }
 

@@ -30,6 +30,8 @@ struct JudgementFolding {
     private var inputs: [(index: Int, input: JudgedInput)] = []
     /// The devices that no event and no line names: the files', and that of a single input.
     private var unnamed: Set<UInt64> = [0]
+    /// What no cycle meets so far.
+    private var unmet = Requirement.allCases
     /// What speaks against an input being of one device.
     private var doubts: [Int: DeviceDoubts] = [:]
     /// The same of the current device so far.
@@ -122,13 +124,32 @@ struct JudgementFolding {
             RejectedEvent(input: input, index: $0.index, reason: $0.description)
         }
         guard judgement.apps.contains(.dnp) else { return addRefresh(events, input: input, receivedAt) }
-        if detail.needsCycles { notes.note(events, places: decoded.places, input: input, key: key) }
         let others = fold.otherEvents
-        try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        if detail.needsCycles {
+            notes.begin(input: input)
+            Self.apply(decoded, receivedAt: receivedAt, to: &fold, noting: &notes)
+        } else {
+            try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        }
         if fold.otherEvents != others, judgement.apps.contains(.aiq) {
             addRefresh(events, input: input, receivedAt)
         }
         takeCycles()
+    }
+
+    /// Folds events, and notes of each what the fold does not keep.
+    private static func apply(
+        _ decoded: DecodedEvents,
+        receivedAt: Timestamp,
+        to fold: inout LifecycleFold,
+        noting notes: inout CycleNotes
+    ) {
+        let bytes = decoded.events.bytes.span
+        var index = 0
+        try? fold.apply(bytes, receivedAt: receivedAt) { event, schedule in
+            notes.note(event, schedule: schedule, bytes, index < decoded.places.count ? decoded.places[index] : nil)
+            index += 1
+        }
     }
 
     private mutating func addRefresh(_ events: EventBatch, input: Int, _ receivedAt: Timestamp) {
@@ -192,9 +213,7 @@ struct JudgementFolding {
     private mutating func takeCycles() {
         guard detail.needsCycles else { return }
         for closed in fold.takeClosedCycles() {
-            for requirement in Requirement.allCases where requirement.isMet(by: closed) {
-                judgement.reached.insert(requirement)
-            }
+            for requirement in unmet where requirement.isMet(by: closed) { meet(requirement) }
             var cycle = JudgedCycle(closed: closed)
             if !unnamed.contains(closed.installation) { cycle.installation = closed.installation }
             if installations.count < 2 { installations.insert(cycle.installation) }
@@ -240,9 +259,12 @@ struct JudgementFolding {
             let sequence = MarkerSequence(evidence, registered: log.registered)
             if sequence.faults < judgement.sequence.faults { judgement.sequence = sequence }
         }
-        for requirement in Requirement.allCases where requirement.isMet(by: evidence.kinds) {
-            judgement.reached.insert(requirement)
-        }
+        for requirement in unmet where requirement.isMet(by: evidence.kinds) { meet(requirement) }
+    }
+
+    private mutating func meet(_ requirement: Requirement) {
+        judgement.reached.insert(requirement)
+        unmet.removeAll { $0 == requirement }
     }
 
     /// Drops the cycles that are too many for records: those that never ran, then the oldest.

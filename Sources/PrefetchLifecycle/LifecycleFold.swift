@@ -136,23 +136,41 @@ public struct LifecycleFold: Sendable {
     ///
     /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+        try apply(records, receivedAt: receivedAt) { _, _ in }
+    }
+
+    /// Folds the events of a batch, and says which they are.
+    ///
+    /// - Parameter note: is told each event before it is folded, and the hash of its schedule; other apps' events have none.
+    /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
+    @inline(__always)
+    package mutating func apply(
+        _ records: Span<UInt8>,
+        receivedAt: Timestamp,
+        noting note: (Event, _ schedule: UInt64?) -> Void
+    ) throws(EventRecordError) {
         advance(to: receivedAt)
         defer { observations.keepNoted(from: records, at: clock) }
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
             if event.kind.app != .dnp {
+                note(event, nil)
                 otherEvents &+= 1
                 if deduplicates { identities.insert(key.identity(of: event, in: records)) }
                 continue
             }
-            if !isReceiver { event.clockSkew = nil }
             guard deduplicates else {
+                let schedule = key.schedule(of: event, in: records)
+                note(event, schedule)
+                if !isReceiver { event.clockSkew = nil }
                 if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { continue }
-                fold(event, schedule: key.schedule(of: event, in: records), in: records)
+                fold(event, schedule: schedule, in: records)
                 continue
             }
+            if !isReceiver { event.clockSkew = nil }
             let hashes = key.hashes(of: event, in: records)
+            note(event, hashes.schedule)
             identities.insert(hashes.identity)
             let schedule =
                 continuesEarlierVersion ? openSchedule(of: event, hashes.schedule, in: records) : hashes.schedule
@@ -251,7 +269,8 @@ extension LifecycleFold {
                 _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
             if let half { countHalf(half, at: slot, isOpen: openHalf != nil) }
-            let counted = groups.tally(of: group) - before
+            let grown = groups.increments(of: group) &- start
+            let counted = grown == 0 ? StageTally() : groups.tally(of: group) - before
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
             increments &+= groups.increments(of: group) &- start

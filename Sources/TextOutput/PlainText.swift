@@ -4,6 +4,7 @@
 /// change a colour or the writing direction, or begin a line, are replaced by U+FFFD.
 package enum PlainText {
     package static func line(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var plain = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { plain.append(isUnsafe(scalar) ? "\u{FFFD}" : scalar) }

@@ -305,9 +305,11 @@ struct PackedStages: Sendable {
         stages.retries = count(21)
         stages.expired = count(24)
         stages.missed = count(27)
-        stages.used = UInt8(truncatingIfNeeded: bits >> 30 & 1)
+        stages.used = used
         return stages
     }
+
+    var used: UInt8 { UInt8(truncatingIfNeeded: bits >> 30 & 1) }
 
     private static func packed(_ count: UInt8, _ shift: UInt32) -> UInt32 { UInt32(min(count, limit)) << shift }
 

@@ -13,8 +13,7 @@ extension Cycle {
     ) -> Insertion {
         postponeClosing(after: event.kind, terms)
         guard !flags.contains(.isLong) else { return .full }
-        var counted = counted
-        let before = OneTimeStages(self, used: counted.used)
+        let before = OneTimeStages(self, used: countedUse)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
             let isMarked = terms.countsByArrival && fact.mayChangeFailure
@@ -24,6 +23,8 @@ extension Cycle {
             guard insertion != .full else { return .full }
         }
         record(event, waiting: terms.waiting)
+        guard insertion == .inserted || used.isKnown || terms.countsByArrival else { return insertion }
+        var counted = counted
         if insertion == .inserted {
             withFacts { facts in
                 let counts = StageCounts(facts, flags, isUsed: used.isKnown, isClosing: false)
@@ -213,18 +214,19 @@ extension Event {
     var reportsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
 
     /// Whether it opens a cycle where none matches: what the verdict on a cycle depends on.
-    var opensCycle: Bool { kind.opensCycle || reportsFallback || failsOnDevice || opensUntold }
+    var opensCycle: Bool { isToldByKind || opensUntold }
 
     /// Whether it tells of a cycle, which then gets a verdict: not one that only says more of a cycle that others tell of.
-    var isTold: Bool {
-        kind.opensCycle || reportsFallback || failsOnDevice || isToldByNames
-    }
+    var isTold: Bool { isToldByKind || isNamed }
 
     /// Whether it tells of a cycle by naming its schedule and its notification time, and nothing else of it is kept.
-    var isToldByNames: Bool {
-        guard !scheduleId.isEmpty, scheduledFor != nil, kind != .schedulePersisted else { return false }
-        return !(kind.opensCycle || reportsFallback || failsOnDevice)
-    }
+    var isToldByNames: Bool { !isToldByKind && isNamed }
+
+    @inline(__always)
+    private var isToldByKind: Bool { kind.opensCycle || reportsFallback || failsOnDevice }
+
+    @inline(__always)
+    private var isNamed: Bool { kind != .schedulePersisted && scheduledFor != nil && !scheduleId.isEmpty }
 
     /// Whether it opens a cycle that gets no verdict unless another event tells of it.
     private var opensUntold: Bool {

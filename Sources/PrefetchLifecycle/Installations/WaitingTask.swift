@@ -69,7 +69,7 @@ struct WaitingTask: Hashable, Sendable {
 
     /// Whether it was waiting when the other one was scheduled. Of two scheduled at once, the one due first is the first.
     func waits(while other: WaitingTask) -> Bool {
-        guard due != other.due, freed > other.scheduled else { return false }
+        guard freed > other.scheduled, due != other.due else { return false }
         guard (scheduled, due) < (other.scheduled, other.due) else { return false }
         return hasAssumedTimes || other.hasAssumedTimes || due.microseconds > other.scheduled
     }

@@ -45,9 +45,9 @@ struct CycleEvaluation {
         account = CycleAccount(facts, of: cycle)
         let used = cycle.used.time(base: cycle.base)
         content = CycleContent(facts, of: cycle, used: used, account, told: installation?.content)
-        var history: InstallationHistory?
-        if let installation, !installation.history.isEmpty { history = installation.history[0] }
-        let clock = history?.clock
+        // None or one: an array, which is not copied with the lists in it.
+        let history = installation?.history ?? []
+        let clock = history.isEmpty ? nil : history[0].clock
         if let clock, let warped = cycle.warped(by: clock, facts) {
             isTimeWarped = true
             let warpedAccount = CycleAccount(warped.facts.span, of: warped.cycle)
@@ -62,8 +62,8 @@ struct CycleEvaluation {
         let now = clock?.warped(known) ?? known
         let scheduled = account.firstScheduled
         func isCancelled(before end: Timestamp) -> Bool {
-            guard let scheduled else { return false }
-            return history?.cancels(cycle.schedule, from: scheduled, through: end) ?? false
+            guard let scheduled, !history.isEmpty else { return false }
+            return history[0].cancels(cycle.schedule, from: scheduled, through: end)
         }
         if let skipped = planned.skippedBegin {
             missedEnd = skipped.endOfWindow
@@ -72,7 +72,7 @@ struct CycleEvaluation {
         } else {
             missedEnd = nil
         }
-        launches = history == nil ? nil : LaunchRules(cycle, account, installation)
+        launches = history.isEmpty ? nil : LaunchRules(cycle, account, installation)
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
         judgeOrder()
@@ -89,15 +89,15 @@ struct CycleEvaluation {
     }
 
     /// Whether its times are real, so that the rules about time apply.
-    var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
-    var used: Timestamp? { account.used(of: cycle) }
+    @inline(__always) var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
+    @inline(__always) var used: Timestamp? { account.used(of: cycle) }
     var success: Timestamp? {
         account.firstSuccess ?? account.impliedSuccess
     }
     var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
-    var ages: (age: Int64, ttl: Int64)? {
+    @inline(__always) var ages: (age: Int64, ttl: Int64)? {
         guard used != nil, let ttl = account.ttl, let age else { return nil }
         return (age, ttl * 1_000_000)
     }
@@ -105,7 +105,7 @@ struct CycleEvaluation {
     var drift: Int64? { planned.drift }
 
     /// The age of the content when it was used, in microseconds, where known.
-    private var age: Int64? {
+    @inline(__always) private var age: Int64? {
         if let age = cycle.age { return age * 1_000_000 }
         guard hasTimes, let used = planned.used, let success = planned.usedSuccess else { return nil }
         return used.microseconds - success.microseconds
@@ -121,7 +121,15 @@ struct CycleEvaluation {
         if let drift { body(.drift, abs(drift)) }
     }
 
-    func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt64(kind.rawValue) != 0 }
+    /// Calls `body` with each violated rule, in the order of `ViolationKind`.
+    @inline(__always)
+    func eachBrokenKind(_ body: (ViolationKind) -> Void) {
+        var rest = broken
+        while rest != 0 {
+            if let kind = ViolationKind(rawValue: UInt8(rest.trailingZeroBitCount)) { body(kind) }
+            rest &= rest - 1
+        }
+    }
 
     private mutating func judge(_ kind: ViolationKind, _ isBroken: Bool) {
         if isBroken { broken |= 1 << UInt64(kind.rawValue) }
@@ -173,7 +181,7 @@ struct CycleEvaluation {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        denial = denial(of: facts, installation?.permissions)
+        denial = Self.denial(of: facts, cycle, installation?.permissions)
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
@@ -187,8 +195,9 @@ struct CycleEvaluation {
     }
 
     /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
-    private func denial(
+    private static func denial(
         of facts: Span<UInt64>,
+        _ cycle: Cycle,
         _ permissions: ToldPermissions?
     ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
@@ -202,6 +211,7 @@ struct CycleEvaluation {
                 if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
                     return (time, denied)
                 }
+                let hasTimes = !cycle.flags.contains(.hasAssumedTimes)
                 if hasTimes, let told = permissions?.denial(before: time) { return (time, told) }
             default: continue
             }
@@ -248,7 +258,7 @@ struct CycleEvaluation {
             judge(.scheduledNotPersisted, told.lacksPersisted(cycle.schedule))
         }
         guard hasTimes, let due = cycle.due, !cycle.details.contains(.isLeadCapped) else { return }
-        differingLead = differingLead(facts, due: due)
+        differingLead = Self.differingLead(facts, of: cycle, due: due)
         judge(.leadDiffers, differingLead != nil || cycle.details.contains(.leadDiffers))
     }
 
@@ -256,7 +266,11 @@ struct CycleEvaluation {
     ///
     /// A submission that names its lead, its begin and its notification is judged by itself; one of these that agrees says
     /// that the lead is not the usual one.
-    private func differingLead(_ facts: Span<UInt64>, due: Timestamp) -> (begin: Timestamp, minutes: Int64)? {
+    private static func differingLead(
+        _ facts: Span<UInt64>,
+        of cycle: Cycle,
+        due: Timestamp
+    ) -> (begin: Timestamp, minutes: Int64)? {
         guard cycle.details.isDisjoint(with: [.leadAgrees, .leadDiffers]) else { return nil }
         let window = cycle.window.time(base: cycle.base)
         var told: Int64?
@@ -277,7 +291,12 @@ struct CycleEvaluation {
     }
 
     /// Whether a begin is some minutes before the notification. Only the earliest one is known to more than a second.
-    private func begins(_ begin: Timestamp, _ minutes: Int64, before due: Timestamp, _ window: Timestamp?) -> Bool {
+    private static func begins(
+        _ begin: Timestamp,
+        _ minutes: Int64,
+        before due: Timestamp,
+        _ window: Timestamp?
+    ) -> Bool {
         if LifecycleRules.isLead(minutes, from: begin, to: due) { return true }
         guard begin != window else { return false }
         return LifecycleRules.isLead(minutes, from: Timestamp(microseconds: begin.microseconds + 999_999), to: due)

@@ -5,7 +5,9 @@ import TelemetryEvents
 extension CycleEvaluation {
     /// The violations with their details, in the order of `ViolationKind`.
     var violations: [CycleViolation] {
-        ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
+        var violations: [CycleViolation] = []
+        eachBrokenKind { violations.append(CycleViolation(kind: $0, detail: detail(of: $0))) }
+        return violations
     }
 
     private func detail(of kind: ViolationKind) -> String {

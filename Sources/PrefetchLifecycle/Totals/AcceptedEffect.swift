@@ -94,10 +94,12 @@ extension LifecycleFold {
             effects.add(.counted)
             effects.countedAtOnce &+= 1
         } else {
-            effects.add(effectWithoutIncrement(event, at: slot, waiting, terms))
+            let effect = effectWithoutIncrement(event, at: slot, waiting, terms)
+            effects.add(effect)
         }
     }
 
+    @inline(__always)
     private func effectWithoutIncrement(
         _ event: borrowing Event,
         at slot: Int?,

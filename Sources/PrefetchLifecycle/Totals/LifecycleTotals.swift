@@ -139,9 +139,7 @@ extension LifecycleTotals {
     /// Counts a verdict: the outcome, the violations, the integrity checks and the durations.
     mutating func add(_ evaluation: CycleEvaluation) {
         outcomes[Int(evaluation.outcome.rawValue)] += 1
-        if evaluation.broken != 0 {
-            for kind in ViolationKind.allCases where evaluation.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
-        }
+        evaluation.eachBrokenKind { violations[Int($0.rawValue)] += 1 }
         addCheck(evaluation.contentHashMatches, of: .content, isDue: evaluation.used != nil)
         addCheck(evaluation.scheduleHashMatches, of: .schedule, isDue: evaluation.account.firstExecuted != nil)
         if let cause = evaluation.content.fallbackCause { fallbackCauses[Int(cause.rawValue)] += 1 }

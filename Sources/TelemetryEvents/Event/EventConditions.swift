@@ -35,6 +35,8 @@ enum EventCondition: UInt32, CaseIterable {
 struct EventConditions {
     private static let networkShift: UInt32 = 12
     private static let known: UInt32 = 0x000F_3FFF
+    /// The lower bit of each condition.
+    private static let knownBits: UInt32 = 0x0005_0555
 
     private(set) var bits: UInt32 = 0
 
@@ -43,11 +45,8 @@ struct EventConditions {
     /// Nil for bits of a newer format. What is true without being known is dropped.
     init?(bits: UInt32) {
         guard bits & ~Self.known == 0 else { return nil }
-        var kept = bits & 0x3000
-        for condition in EventCondition.allCases where bits >> condition.rawValue & 1 == 1 {
-            kept |= bits & 3 << condition.rawValue
-        }
-        self.bits = kept
+        let known = bits & Self.knownBits
+        self.bits = bits & (known | known << 1 | 3 << Self.networkShift)
     }
 
     subscript(condition: EventCondition) -> Bool? {

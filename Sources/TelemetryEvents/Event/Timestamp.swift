@@ -106,22 +106,40 @@ extension Timestamp {
         let days = seconds.flooredDivision(by: 86_400)
         let time = seconds - days * 86_400
         let (year, month, day) = CivilDate.date(daysSince1970: days)
-        output.appendDecimal(year, digits: 4)
-        output.append(UInt8(ascii: "-"))
-        output.appendDecimal(month, digits: 2)
-        output.append(UInt8(ascii: "-"))
-        output.appendDecimal(day, digits: 2)
-        output.append(UInt8(ascii: "T"))
-        output.appendDecimal(time / 3_600, digits: 2)
-        output.append(UInt8(ascii: ":"))
-        output.appendDecimal(time / 60 % 60, digits: 2)
-        output.append(UInt8(ascii: ":"))
-        output.appendDecimal(time % 60, digits: 2)
-        if fraction != 0 {
-            output.append(UInt8(ascii: "."))
-            output.appendDecimal(fraction, digits: 6)
-        }
-        output.append(UInt8(ascii: "Z"))
+        var text = Self.form
+        text.setPair(year / 100 % 100, at: 0)
+        text.setPair(year % 100, at: 2)
+        text.setPair(month, at: 5)
+        text.setPair(day, at: 8)
+        text.setPair(time / 3_600, at: 11)
+        text.setPair(time / 60 % 60, at: 14)
+        text.setPair(time % 60, at: 17)
+        guard fraction != 0 else { return output.append(text.span, 0..<20) }
+        text.setPair(fraction / 10_000, at: 20)
+        text.setPair(fraction / 100 % 100, at: 22)
+        text.setPair(fraction % 100, at: 24)
+        text[19] = UInt8(ascii: ".")
+        output.append(text.span, 0..<27)
+    }
+
+    /// `0000-00-00T00:00:00Z`, and as much space as a fraction takes.
+    private static let form: InlineArray<27, UInt8> = {
+        var form = InlineArray<27, UInt8>(repeating: UInt8(ascii: "-"))
+        form[10] = UInt8(ascii: "T")
+        form[13] = UInt8(ascii: ":")
+        form[16] = UInt8(ascii: ":")
+        form[19] = UInt8(ascii: "Z")
+        form[26] = UInt8(ascii: "Z")
+        return form
+    }()
+}
+
+extension InlineArray<27, UInt8> {
+    /// Writes a number of two digits.
+    fileprivate mutating func setPair(_ value: Int64, at index: Int) {
+        let value = UInt8(truncatingIfNeeded: value)
+        self[index] = 0x30 &+ value / 10
+        self[index + 1] = 0x30 &+ value % 10
     }
 }
 
@@ -129,6 +147,7 @@ extension Timestamp: CustomStringConvertible {
     /// The time as RFC 3339 in UTC.
     public var description: String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(27)
         appendRFC3339(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -61,7 +61,7 @@ extension JSONEventDecoder {
             shape.faults.append(JSONFault(error.reason, .events))
             if !scanner.skipRestOfObject(bytes) { cutAt = memberAt }
         }
-        fieldSpellings.keep(in: &decoded)
+        fieldSpellings.keep()
         guard shape.isEnvelope else {
             if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }
             try complete(&draft, bytes)
@@ -317,7 +317,7 @@ extension JSONEventDecoder {
             fieldSpellings.discard()
             return false
         }
-        fieldSpellings.keep(in: &decoded)
+        fieldSpellings.keep()
         decoded.isBlank = false
         scanner.position = line.position
         return true
@@ -338,7 +338,7 @@ extension JSONEventDecoder {
             fieldSpellings.discard()
             return false
         }
-        fieldSpellings.keep(in: &decoded)
+        fieldSpellings.keep()
         scanner = element
         return true
     }

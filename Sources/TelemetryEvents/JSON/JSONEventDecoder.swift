@@ -141,6 +141,7 @@ public struct JSONEventDecoder {
         case .document: decoder.document(&scanner, bytes)
         case .lines, .logLines: decoder.lines(&scanner, bytes)
         }
+        decoder.decoded.resembledFields = decoder.fieldSpellings.resembled
         decoder.decoded.events.finish()
         return decoder.decoded
     }
@@ -255,6 +256,7 @@ public struct JSONEventDecoder {
         return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
     }
 
+    @inline(__always)
     mutating func accept(
         _ draft: borrowing Draft,
         from start: Int,
@@ -344,7 +346,7 @@ public struct JSONEventDecoder {
     }
 
     mutating func reject(_ fault: JSONFault) {
-        fieldSpellings.keep(in: &decoded)
+        fieldSpellings.keep()
         let index = framing == .logLines ? lineIndex : decoded.received
         decoded.reject(
             Rejection(index: index, reason: fault.reason, field: fault.field, nearestKind: fault.nearestKind)

@@ -17,24 +17,34 @@ package enum NearestName {
             let longer = names.filter { $0.utf8.count > bytes.count && $0.lowercased().utf8.starts(with: bytes) }
             if longer.count == 1 { return longer[0] }
         }
-        let candidates = names.map { ($0, distance(bytes, Array($0.lowercased().utf8))) }
-        guard let (nearest, distance) = candidates.min(by: { ($0.1, $0.0) < ($1.1, $1.0) }) else { return nil }
-        return distance <= max(1, bytes.count / 3) ? nearest : nil
+        let limit = max(1, bytes.count / 3)
+        var nearest: (name: String, distance: Int)?
+        for name in names {
+            let known = Array(name.lowercased().utf8)
+            guard abs(known.count - bytes.count) <= limit else { continue }
+            let distance = distance(bytes, known)
+            guard distance <= limit else { continue }
+            if let nearest, (nearest.distance, nearest.name) <= (distance, name) { continue }
+            nearest = (name, distance)
+        }
+        return nearest?.name
     }
 
     /// The distance in bytes, with two neighbours that are swapped as one edit (optimal string alignment).
     package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var (before, last) = ([Int](), Array(0...right.count))
+        var (before, last) = (Array(0...right.count), Array(0...right.count))
+        var row = last
         for (index, byte) in left.enumerated() {
-            var row = [index + 1]
+            row[0] = index + 1
             for column in right.indices {
                 var least = min(last[column] + (byte == right[column] ? 0 : 1), row[column] + 1, last[column + 1] + 1)
                 if index > 0, column > 0, byte == right[column - 1], left[index - 1] == right[column] {
                     least = min(least, before[column - 1] + 1)
                 }
-                row.append(least)
+                row[column + 1] = least
             }
-            (before, last) = (last, row)
+            swap(&before, &row)
+            swap(&before, &last)
         }
         return last.last ?? left.count
     }

@@ -7,26 +7,30 @@ struct Spellings {
     private static let maximumBytes = 64
 
     private var names: [[UInt8]] = []
-    private var nearest: [String?] = []
+    private var nearest: [Int?] = []
 
-    /// The known name nearest to one; nil for a name that resembles none, is too long, or comes behind too many others.
-    mutating func known(nearestTo bytes: Span<UInt8>, _ range: Range<Int>, in known: [String]) -> String? {
+    /// The place of the known name nearest to one; nil for a name that resembles none, is too long, or comes behind too
+    /// many others.
+    mutating func place(nearestTo bytes: Span<UInt8>, _ range: Range<Int>, in known: [String]) -> Int? {
         guard range.count <= Self.maximumBytes else { return nil }
-        for (index, name) in names.enumerated() where name.count == range.count {
-            if name.indices.allSatisfy({ name[$0] == bytes[range.lowerBound + $0] }) { return nearest[index] }
-        }
+        for index in names.indices where Self.areEqual(names[index], bytes, range) { return nearest[index] }
         guard names.count < Self.maximumNames else { return nil }
         let name = range.map { bytes[$0] }
         let found = NearestName.of(String(decoding: name, as: UTF8.self), in: known)
         names.append(name)
-        nearest.append(found)
-        return found
+        nearest.append(found.flatMap { known.firstIndex(of: $0) })
+        return nearest[names.count - 1]
+    }
+
+    private static func areEqual(_ name: [UInt8], _ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        guard name.count == range.count else { return false }
+        for index in name.indices where name[index] != bytes[range.lowerBound + index] { return false }
+        return true
     }
 
     /// The kind of event nearest to a name: the only one that begins with it, else the one with the fewest changes.
     mutating func kind(nearestTo bytes: Span<UInt8>, _ range: Range<Int>) -> EventKind? {
-        let name = known(nearestTo: bytes, range, in: Self.kinds)
-        return EventKind.allCases.first { "\($0.name)" == name }
+        place(nearestTo: bytes, range, in: Self.kinds).map { EventKind.allCases[$0] }
     }
 
     private static let kinds = EventKind.allCases.map { "\($0.name)" }
@@ -41,19 +45,22 @@ struct FieldSpellings {
         EventField.allCases.flatMap { $0.names.map { "\($0)" } } + ClientCounter.allCases.map { "\($0.name)" }
 
     private var spellings = Spellings()
-    private var noted: [String] = []
+    /// The places of the names that the fields of the current event resemble.
+    private var noted: [Int] = []
+    /// How many fields resembled each name; empty until one did.
+    private var counts: [Int] = []
 
     @inline(never)
     mutating func note(_ name: JSONText, _ bytes: Span<UInt8>) {
         guard !name.isEscaped, noted.count < Self.maximumNoted,
-            let known = spellings.known(nearestTo: bytes, name.range, in: Self.known)
+            let place = spellings.place(nearestTo: bytes, name.range, in: Self.known)
         else { return }
-        noted.append(known)
+        noted.append(place)
     }
 
     @inline(__always)
-    mutating func keep(in decoded: inout DecodedEvents) {
-        if !noted.isEmpty { count(in: &decoded) }
+    mutating func keep() {
+        if !noted.isEmpty { count() }
     }
 
     @inline(__always)
@@ -62,8 +69,16 @@ struct FieldSpellings {
     }
 
     @inline(never)
-    private mutating func count(in decoded: inout DecodedEvents) {
-        for name in noted { decoded.resembledFields[name, default: 0] += 1 }
+    private mutating func count() {
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.known.count) }
+        for place in noted { counts[place] += 1 }
         noted.removeAll(keepingCapacity: true)
+    }
+
+    /// How many fields resembled each name that one did.
+    var resembled: [String: Int] {
+        var resembled: [String: Int] = [:]
+        for (name, count) in zip(Self.known, counts) where count > 0 { resembled[name, default: 0] += count }
+        return resembled
     }
 }

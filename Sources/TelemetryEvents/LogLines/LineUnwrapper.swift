@@ -311,10 +311,11 @@ struct LineUnwrapper: Sendable {
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) {
-        let found = LogObject(bytes, range)
-        guard var object = found, object.isRecord, !object.isEvent else {
+        var object = LogObject()
+        let isObject = object.read(bytes, range)
+        guard isObject, object.isRecord, !object.isEvent else {
             guard wrapper == nil || wrapper == .events else { return }
-            if found?.isEvent == true || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
+            if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
             return
         }
         if object.isEscaped || object.hasMessageBytes {

@@ -131,7 +131,7 @@ extension LogBinder {
     }
 
     private mutating func emit(_ held: HeldEvent, _ device: Int, _ cycleIndex: Int?) {
-        texts = EventTexts(held.texts)
+        if held.texts.isEmpty { texts.removeAll() } else { texts = EventTexts(held.texts) }
         emit(
             held.message,
             held.timestamp,

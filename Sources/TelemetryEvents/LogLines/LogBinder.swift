@@ -267,7 +267,7 @@ public struct LogBinder: Sendable {
                 message: message,
                 timestamp: time.any ?? .earliestAccepted,
                 isTimeAssumed: time.isAssumed,
-                texts: texts.bytes,
+                texts: message.hasTexts ? texts.bytes : [],
                 cycle: cycleIndex.map { binding.devices[device].cycles[$0].serial } ?? 0,
                 yearless: yearless,
                 process: process,
@@ -325,14 +325,13 @@ public struct LogBinder: Sendable {
         event.minutes = message.minutes.map { Int64($0) }
         if message.platform != .unknown { event.platform = texts.appended(message.platform.name) }
         if let cycleIndex {
-            event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id.text)
+            let id = binding.devices[device].id(at: cycleIndex)
+            event.scheduleId = texts.append(id.text)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
             if kind == .prefetchScheduled, event.earliestBeginDate == nil {
                 event.earliestBeginDate = binding.devices[device].cycles[cycleIndex].begin
             }
-        }
-        if let cycleIndex, binding.devices[device].cycles[cycleIndex].id.isPseudonym {
-            keepOriginals(of: &event, cycleIndex, device)
+            if id.isPseudonym { keepOriginals(of: &event, id, cycleIndex, device) }
         }
         let held = texts.bytes
         decoded.events.appendOneOfMany(event, texts: held.span)
@@ -342,9 +341,8 @@ public struct LogBinder: Sendable {
     }
 
     /// Keeps the hashes of the event under the id that a pseudonym stands for; after a restart only its schedule's is known.
-    private mutating func keepOriginals(of event: inout Event, _ cycleIndex: Int, _ device: Int) {
+    private mutating func keepOriginals(of event: inout Event, _ id: KnownId, _ cycleIndex: Int, _ device: Int) {
         decoded.altered[.scheduleId] += 1
-        let id = binding.devices[device].cycles[cycleIndex].id
         guard !id.original.isEmpty else {
             guard id.schedule != 0 else { return }
             event.originals = texts.append(OriginalHashes(identity: nil, schedule: id.schedule))
@@ -368,6 +366,7 @@ extension Span<UInt8> {
     fileprivate func validIdentifier(_ range: Range<Int>) -> [UInt8] {
         var copy: [UInt8] = []
         copy.append(self, range)
+        if copy.count <= 128, copy.allSatisfy({ $0 < 0x80 }) { return copy }
         let valid = Array(String(decoding: copy, as: UTF8.self).utf8)
         guard valid.count > 128 else { return valid }
         let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0

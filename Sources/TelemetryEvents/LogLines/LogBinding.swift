@@ -96,43 +96,52 @@ struct LogBinding {
         if due == nil, phase == .delivery || phase == .summary, let pass = nearestPass(idHash, device, stream, time) {
             return pass
         }
-        let state = devices[device]
-        let isContextPast = phase == .delivery && context.map { state.cycles[$0].isDelivered } == true
-        if let context, !isContextPast, state.cycles[context].idHash == idHash, agrees(state.cycles[context], due) {
-            return context
+        var current = context
+        if phase == .delivery, let context, devices[device].cycles[context].isDelivered { current = nil }
+        if let current, devices[device].cycles[current].idHash == idHash, agrees(device, current, due) {
+            return current
         }
         let process = streams[stream].process
         let sameId =
-            sameSchedule(idHash, due, device) { $0.process == process }
+            sameSchedule(idHash, due, device) { $0 == process }
             ?? sameSchedule(idHash, due, device) {
-                phase != .scheduling || !self.lifetimes.overlap(device: state.name, $0.process, process)
+                phase != .scheduling || !lifetimes.overlap(device: devices[device].name, $0, process)
             }
         if let sameId { return sameId }
-        if let context, !isContextPast, state.cycles[context].idHash == 0, agrees(state.cycles[context], due) {
-            return context
-        }
+        if let current, devices[device].cycles[current].idHash == 0, agrees(device, current, due) { return current }
         guard let due else {
             return phase == .delivery || phase == .summary ? cycleToName(device, stream, time) : nil
         }
-        return state.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
-            ?? state.lastIndex { $0.idHash == 0 && $0.due == due }
+        return devices[device].lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
+            ?? devices[device].lastIndex { $0.idHash == 0 && $0.due == due }
     }
 
     /// The cycle of a schedule: with this notification time, else an undelivered one, else the last one.
+    ///
+    /// - Parameter isEligible: whether a process may have opened it.
     private func sameSchedule(
         _ idHash: UInt64,
         _ due: Timestamp?,
         _ device: Int,
-        _ isEligible: (KnownCycle) -> Bool
+        _ isEligible: (UInt64) -> Bool
     ) -> Int? {
-        let state = devices[device]
-        return state.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && isEligible($0) }
-            ?? state.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && isEligible($0) }
-            ?? state.lastIndex { $0.idHash == idHash && self.agrees($0, due) && isEligible($0) }
+        var undelivered: Int?
+        var last: Int?
+        for index in devices[device].cycles.indices.reversed() {
+            guard devices[device].cycles[index].idHash == idHash, agrees(device, index, due),
+                isEligible(devices[device].cycles[index].process)
+            else { continue }
+            if due != nil, devices[device].cycles[index].due == due { return index }
+            last = last ?? index
+            if !devices[device].cycles[index].progress.contains(.delivered) { undelivered = undelivered ?? index }
+            if due == nil, undelivered != nil { break }
+        }
+        return undelivered ?? last
     }
 
-    private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
-        cycle.due == nil || due == nil || cycle.due == due
+    private func agrees(_ device: Int, _ index: Int, _ due: Timestamp?) -> Bool {
+        let known = devices[device].cycles[index].due
+        return known == nil || due == nil || known == due
     }
 
     // MARK: By notification time
@@ -144,18 +153,20 @@ struct LogBinding {
         _ device: Int,
         _ stream: Int
     ) -> Int? {
-        let state = devices[device]
         let process = streams[stream].process
-        if let context, state.cycles[context].due == due { return context }
-        if let own = state.lastIndex(where: { $0.due == due && $0.process == process }) { return own }
+        if let context, devices[device].cycles[context].due == due { return context }
+        if let own = devices[device].lastIndex(where: { $0.due == due && $0.process == process }) { return own }
         if phase != .scheduling {
             let other =
-                state.lastIndex { $0.due == due && $0.isWaiting } ?? state.lastIndex { $0.due == due }
+                devices[device].lastIndex { $0.due == due && $0.isWaiting }
+                ?? devices[device].lastIndex { $0.due == due }
             if let other { return other }
         }
-        if let context, state.cycles[context].due == nil, mayBeDue(state.cycles[context], at: due) { return context }
+        if let context, devices[device].cycles[context].due == nil, mayBeDue(devices[device].cycles[context], at: due) {
+            return context
+        }
         guard phase != .scheduling else { return nil }
-        return state.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
+        return devices[device].lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
     }
 
     /// Whether a cycle without a notification time may have this one: its task must begin within the day before.

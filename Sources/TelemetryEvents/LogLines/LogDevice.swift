@@ -49,6 +49,10 @@ struct LogDevice {
         cycles.contains { $0.idHash == idHash }
     }
 
+    /// The id of the cycle at an index, without a copy of the cycle.
+    @inline(never)
+    func id(at index: Int) -> KnownId { cycles[index].id }
+
     /// The id of the cycle with this hash.
     func id(of idHash: UInt64) -> KnownId {
         lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? KnownId()

@@ -30,8 +30,16 @@ struct LogObject {
     /// Whether the object is a record of Apple's log or of the journal.
     var isRecord: Bool { eventMessage != nil || message != nil || structlogEvent != nil }
 
+    /// An object without members.
+    init() {}
+
     /// Nil if it is not an object, or an unterminated one.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        guard read(bytes, range) else { return nil }
+    }
+
+    /// Reads the members; false if it is not an object, or an unterminated one.
+    mutating func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var members = JSONMembers(range)
         while let member = members.next(bytes) {
             if bytes.equals("event", in: member.key), let text = Self.pluginLine(bytes, member.value) {
@@ -44,7 +52,7 @@ struct LogObject {
                     && bytes[member.value.lowerBound] == UInt8(ascii: "["))
             {
                 isEvent = true
-                return
+                return true
             }
             guard let text = Self.text(bytes, member.value) else { continue }
             if keep(text, of: member.key, bytes) {
@@ -55,7 +63,7 @@ struct LogObject {
                 hasMessageBytes = bytes[member.value.lowerBound] == UInt8(ascii: "[")
             }
         }
-        guard members.isComplete else { return nil }
+        return members.isComplete
     }
 
     /// The content of a string that is a line of the plugin and no kind of event.

@@ -3,7 +3,7 @@
 /// The content of a message of a known form. Its texts are ranges of the bytes that it was read from.
 struct LogMessage {
     var form: LogRule.Form
-    var scheduleId: Event.Text = 0..<0
+    private var scheduleIdRange = TextRange()
     /// The notification's due time.
     var due: Timestamp?
     /// The task's earliest begin time.
@@ -31,17 +31,45 @@ struct LogMessage {
     /// What the message says of its run, its launch or its call.
     var conditions = EventConditions()
     var minutes: Int32?
-    var error: Event.Text = 0..<0
-    var contentHash: Event.Text = 0..<0
-    var scheduleHash: Event.Text = 0..<0
-    /// The counters of a snapshot, unparsed.
-    var counters: Event.Text = 0..<0
+    private var errorRange = TextRange()
+    private var contentHashRange = TextRange()
+    private var scheduleHashRange = TextRange()
+    private var countersRange = TextRange()
 
     /// Whether it has texts other than the schedule id.
-    var hasTexts: Bool { !error.isEmpty || !contentHash.isEmpty || !scheduleHash.isEmpty || !counters.isEmpty }
+    var hasTexts: Bool {
+        !(errorRange.isEmpty && contentHashRange.isEmpty && scheduleHashRange.isEmpty && countersRange.isEmpty)
+    }
 
     init(_ form: LogRule.Form) {
         self.form = form
+    }
+
+    // The texts are packed, because a message is copied with its line from the parser to the binder.
+    var scheduleId: Event.Text {
+        get { scheduleIdRange.range }
+        set { scheduleIdRange = TextRange(newValue) }
+    }
+
+    var error: Event.Text {
+        get { errorRange.range }
+        set { errorRange = TextRange(newValue) }
+    }
+
+    var contentHash: Event.Text {
+        get { contentHashRange.range }
+        set { contentHashRange = TextRange(newValue) }
+    }
+
+    var scheduleHash: Event.Text {
+        get { scheduleHashRange.range }
+        set { scheduleHashRange = TextRange(newValue) }
+    }
+
+    /// The counters of a snapshot, unparsed.
+    var counters: Event.Text {
+        get { countersRange.range }
+        set { countersRange = TextRange(newValue) }
     }
 
     /// Derives the failure reason and what else the form implies (docs/events.md).
