@@ -316,6 +316,7 @@ struct ValidateTests {
             (["validate", "--app", "aiq", "--device"], "expected --device without --app aiq"),
             (["validate", "--app", "aiq", "--whole"], "expected --whole without --app aiq"),
             (["replay", "--app", "aiq", "--label", "platform"], "expected --label without --app aiq"),
+            (["report", "--app", "aiq", "--cycle", "a"], "expected --cycle without --app aiq"),
         ]
     )
     func meaninglessOption(arguments: [String], says: String) async throws {
