@@ -253,7 +253,8 @@ let package = Package(
         .testTarget(
             name: "LogValidationTests",
             dependencies: [
-                "LogValidation", "LogInput", "PrefetchLifecycle", "TelemetryEvents", "TextOutput", "TestSupport",
+                "LogValidation", "LogInput", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TextOutput",
+                "TestSupport",
             ],
             swiftSettings: tests
         ),

@@ -20,6 +20,8 @@ struct CampaignRun: Sendable {
     var leadSeconds: Int64?
     var scenarios: [String] = []
     var conditions = RunConditions()
+    /// Whether it is of the background refresh, for which the checklist does not ask.
+    var isOfRefresh = false
     var counters: [String: Int64] = [:]
 
     var isSimulator: Bool { conditions.simulator ?? false }
@@ -72,6 +74,7 @@ enum CampaignArtifact {
             throw CampaignProblem(file: name, problem: #"its "testRun" has no "outcome""#)
         }
         var run = CampaignRun(name: name)
+        run.isOfRefresh = object["app"] as? String == "\(App.aiq.name)"
         run.scheduledAt = try time(outcome, "prefetchScheduledAt", name)
         run.executedAt = try time(outcome, "bgTaskExecutedAt", name)
         run.firedAt = try time(outcome, "notificationFiredAt", name)
@@ -134,7 +137,7 @@ enum CampaignArtifact {
         if let sentence = object["conditions"] as? String {
             conditions = conditions.completed(by: RunConditions(sentence: sentence))
         }
-        if conditions.simulator == nil, let device = object["device"] as? String, device != TestRun.unknown {
+        if conditions.simulator == nil, let device = object["device"] as? String, device != TestSetting.unknown {
             conditions.simulator = device.lowercased().contains("simulator")
         }
         return conditions

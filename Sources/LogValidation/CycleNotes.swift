@@ -234,6 +234,16 @@ extension EventKind {
         case .prefetchUsedForNotification: "used"
         case .notificationDelivered: "delivered"
         case .notificationDenied: "notifications denied"
+        case .refreshStarted: "refresh started"
+        case .refreshChecked: "refresh checked"
+        case .refreshCompleted: "refresh completed"
+        case .refreshExpired: "refresh expired: the system ended it"
+        case .refreshSkipped: "refresh skipped"
+        case .refreshScheduled: "refresh scheduled"
+        case .refreshScheduleFailed: "refresh not scheduled: the submission failed"
+        case .refreshNotificationSent: "refresh notified"
+        case .refreshNotificationSkipped: "refresh did not notify"
+        case .refreshNotificationFailed: "refresh could not notify"
         default: nil
         }
     }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
-internal import TelemetryEvents
+internal import RefreshLifecycle
+package import TelemetryEvents
 
-/// A scenario of the plugin's testing guide: what a log of it must show (docs/scenarios.md).
+/// A scenario of a testing guide: what a log of it must show (docs/scenarios.md).
 package struct GuideScenario: Sendable {
     /// The name for `--scenario`.
     package let name: String
     /// The guide's title.
     package let title: String
+    /// The app whose guide has it.
+    package let app: App
     /// Whether the log may hold no cycle at all.
     package let allowsNoCycle: Bool
     let expectations: [Expectation]
     /// Other names by which it is found.
-    fileprivate let aliases: [String]
+    private let aliases: [String]
+    /// What the log need not show and does not.
+    private let untested: @Sendable (ScenarioFacts) -> String?
 
     /// What must hold, with what the log has instead.
     struct Expectation: Sendable {
@@ -32,19 +37,30 @@ package struct GuideScenario: Sendable {
         }
     }
 
-    fileprivate init(
+    /// - Parameters:
+    ///   - bugs: what the log must not have, whatever the scenario.
+    ///   - untested: tells what the log need not show and does not.
+    init(
         _ name: String,
         _ title: String,
+        of app: App = .dnp,
         allowsNoCycle: Bool = false,
         aliases: [String] = [],
+        without bugs: Expectation = .noBug,
+        untested: @escaping @Sendable (ScenarioFacts) -> String? = { _ in nil },
         _ expectations: [Expectation]
     ) {
         self.name = name
         self.title = title
+        self.app = app
         self.allowsNoCycle = allowsNoCycle
         self.aliases = aliases
-        self.expectations = expectations + [.noBug]
+        self.untested = untested
+        self.expectations = expectations + [bugs]
     }
+
+    /// All of them: those of the plugin's guide, then those of the background refresh.
+    package static let all = ofPrefetch + ofRefresh
 
     /// The scenario of a name; nil for an unknown one.
     package static func named(_ name: String) -> GuideScenario? {
@@ -63,6 +79,7 @@ package struct GuideScenario: Sendable {
             "expected \($0.sentence), found \($0.found(facts))"
         }
         result.notes = [title]
+        if result.isPassed { result.untested = untested(facts) }
         return result
     }
 }
@@ -74,6 +91,8 @@ struct ScenarioFacts: Sendable {
     let kinds: EventKinds
     let bugs: [String]
     let pendingLaunches: Int
+    let runs: [ClosedRun]
+    let refresh: RefreshTotals
 
     init(_ judgement: Judgement) {
         totals = judgement.totals
@@ -81,6 +100,8 @@ struct ScenarioFacts: Sendable {
         kinds = judgement.logs.reduce(into: EventKinds()) { $0.formUnion($1.kinds) }
         bugs = cycles.flatMap { $0.faults(strict: false) }.map { "\($0.kind.name)" }
         pendingLaunches = judgement.logs.reduce(0) { $0 + $1.pendingLaunches }
+        runs = judgement.refresh.listed.map(\.closed)
+        refresh = judgement.refresh.totals
     }
 
     func count(_ outcome: CycleOutcome) -> UInt64 { totals.cycles(outcome) }
@@ -95,8 +116,8 @@ struct ScenarioFacts: Sendable {
 }
 
 extension GuideScenario {
-    /// All of them: the guide's edge cases, then its negative paths, each in its order.
-    package static let all: [GuideScenario] = [
+    /// The guide's edge cases, then its negative paths, each in its order.
+    static let ofPrefetch: [GuideScenario] = [
         GuideScenario(
             "background-refresh-off",
             "Background Refresh Off: no task runs, the plugin tells that, the notification fetches when it is due",

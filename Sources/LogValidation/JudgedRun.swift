@@ -10,6 +10,21 @@ struct JudgedRun: Sendable {
     let closed: ClosedRun
     /// The index of the input with its first event.
     let input: Int
+    /// Whether a refresh of the 4 hours before it is told to have succeeded, so that a skip as too recent is right.
+    var followsSuccess = false
+    /// The device and its conditions during the run, where a test run is recorded.
+    var device = DeviceNames()
+    var conditions = RunConditions()
+
+    /// Whether it did anything but being skipped: what a test run is about.
+    var hasWorked: Bool {
+        closed.outcome != .skipped && (closed.end != nil || closed.checkedAt != nil || closed.notification != nil)
+    }
+
+    /// Whether another run is the one to report: one that worked before one that did not, then the later one.
+    func isToldBefore(_ other: JudgedRun) -> Bool {
+        hasWorked == other.hasWorked ? closed.begin < other.closed.begin : other.hasWorked
+    }
 
     /// The violations that make a judgement incoherent.
     func faults(strict: Bool) -> [RefreshViolation] {
@@ -37,8 +52,29 @@ struct JudgedRuns: Sendable {
     /// The fold's totals, and those of each group for the labels.
     var totals = RefreshTotals()
     var groups: [RefreshGroup] = []
-    /// The number of events.
+    /// The number of events, and their kinds.
     var events: UInt64 = 0
+    var kinds: EventKinds = []
+
+    /// Why the verdict is `empty` where the input tells of no other app.
+    var emptySentence: String {
+        switch events {
+        case 0: "the input holds no event of the background refresh"
+        case 1: "the input holds one event of the background refresh, which begins no run"
+        default: "the input holds \(events) events of the background refresh, none of which begins a run"
+        }
+    }
+
+    /// Whether a run meets a requirement.
+    func meets(_ requirement: Requirement) -> Bool {
+        switch requirement {
+        case .started: kinds.contains(.refreshStarted)
+        case .checked: kinds.contains(.refreshChecked)
+        case .notified: totals.notifications(.sent) > 0
+        case .scheduled: totals.schedules(.scheduled) > 0
+        default: RunOutcome.allCases.contains { "\($0.name)" == requirement.rawValue && totals.runs($0) > 0 }
+        }
+    }
 
     var closed: UInt64 { UInt64(listed.count) + omitted }
 
@@ -76,7 +112,7 @@ struct JudgedRuns: Sendable {
 
 extension Judgement {
     /// The runs as a table with their violations.
-    func appendRuns(to text: inout String, _ style: TextStyle, strict: Bool) {
+    func appendRuns(to text: inout String, _ style: TextStyle, strict: Bool, hints: Bool) {
         let headings = ["REFRESH", "OUTCOME", "DAYS SINCE TEST", "AVAILABLE", "NOTIFICATION", "DURATION", "REASON"]
         let rows = refresh.listed.map { run -> [String] in
             let closed = run.closed
@@ -114,17 +150,18 @@ extension Judgement {
             if run.closed.hasAssumedTimes {
                 text += "    the lines have no times; rules about time were not judged\n"
             }
+            if hints { for hint in RefreshAdvice.of(run) { text += "    \(style.text("hint", .note)): \(hint)\n" } }
         }
         if refresh.omitted > 0 { text += "    and \(refresh.omitted) more that are counted and not listed\n" }
         text += "\n"
     }
 
     /// The runs in the object of `json(strict:explains:)`, in the shape of its cycles.
-    func appendRuns(to text: inout JSONWriter) {
+    func appendRuns(to text: inout JSONWriter, hints: Bool) {
         text.array { text in
             for run in refresh.listed {
                 text.line(indent: 2)
-                append(run, to: &text)
+                append(run, hints ? RefreshAdvice.of(run) : [], to: &text)
             }
         }
         guard refresh.omitted > 0 else { return }
@@ -133,7 +170,7 @@ extension Judgement {
         text.value(refresh.omitted)
     }
 
-    private func append(_ run: JudgedRun, to text: inout JSONWriter) {
+    private func append(_ run: JudgedRun, _ advice: [String], to text: inout JSONWriter) {
         let closed = run.closed
         text.object { text in
             text.name("app")
@@ -159,17 +196,26 @@ extension Judgement {
             text.name("durationMs")
             text.value(closed.duration.map { $0 / 1_000 })
             text.name("violations")
-            text.array { text in
-                for violation in closed.violations {
-                    text.object { text in
-                        text.name("violation")
-                        text.value("\(violation.kind.name)")
-                        text.name("bucket")
-                        text.value(violation.kind.bucket.rawValue)
-                        text.name("detail")
-                        text.value(violation.detail)
-                    }
-                }
+            text.array { $0.elements(closed.violations) }
+            if !advice.isEmpty {
+                text.name("hints")
+                text.array { text in for hint in advice { text.value(hint) } }
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// The violations of a run as elements of an array, in the shape of a cycle's.
+    mutating func elements(_ violations: [RefreshViolation]) {
+        for violation in violations {
+            object { text in
+                text.name("violation")
+                text.value("\(violation.kind.name)")
+                text.name("bucket")
+                text.value(violation.kind.bucket.rawValue)
+                text.name("detail")
+                text.value(violation.detail)
             }
         }
     }

@@ -43,7 +43,7 @@ extension Judgement {
             if refresh.events > 0 {
                 text.line(indent: 1)
                 text.name("runs")
-                appendRuns(to: &text)
+                appendRuns(to: &text, hints: hints)
             }
             text.line(indent: 1)
             text.name("rejected")
@@ -162,6 +162,10 @@ extension Judgement {
                     text.value(Optional(check.isPassed))
                     text.name("unmet")
                     text.array { text in for failure in check.failures { text.value(failure) } }
+                    if let untested = check.untested {
+                        text.name("untested")
+                        text.value(untested)
+                    }
                 }
             }
         }
@@ -174,7 +178,7 @@ extension Judgement {
                     text.name("require")
                     text.value(requirement.rawValue)
                     text.name("met")
-                    text.value(Optional(reached.contains(requirement)))
+                    text.value(Optional(isMet(requirement)))
                 }
             }
         }

@@ -24,13 +24,17 @@ extension Judgement {
             suites[cycle.input].cases.append(testCase(of: cycle, strict: strict, hints: hints))
         }
         for run in refresh.listed where suites.indices.contains(run.input) {
-            suites[run.input].cases.append(JUnitCase(run, strict: strict))
+            suites[run.input].cases.append(JUnitCase(run, hints ? RefreshAdvice.of(run) : [], strict: strict))
         }
         for event in rejected where suites.indices.contains(event.input) {
             suites[event.input].cases.append(.failing("rejected event \(event.index + 1)", event.reason))
         }
         if verdict() == .empty {
             suites.append(JUnitSuite(name: "verdict", cases: [emptyCase(hints: hints)]))
+        } else if hints, !self.hints.isEmpty {
+            var testCase = JUnitCase(name: "what to look at next")
+            testCase.notes = self.hints.map { "hint: \($0)" }
+            suites.append(JUnitSuite(name: "hints", cases: [testCase]))
         }
         if omittedCycles > 0 {
             suites.append(JUnitSuite(name: "cycles not listed", cases: [omittedCase(strict: strict)]))
@@ -38,7 +42,10 @@ extension Judgement {
         if !requirements.isEmpty {
             let unmet = Set(unmet(requirements))
             suites.append(
-                JUnitSuite(name: "requirements", cases: requirements.map { JUnitCase($0, isUnmet: unmet.contains($0)) })
+                JUnitSuite(
+                    name: "requirements",
+                    cases: requirements.map { JUnitCase($0, unmet.contains($0) ? unmetSentence($0) : nil) }
+                )
             )
         }
         for suite in ["scenarios", "sequence", "schedule"] {
@@ -108,7 +115,7 @@ private struct JUnitCase {
     init(_ check: CheckResult) {
         name = check.name
         failures = check.failures.map { (type: "unmet", message: $0) }
-        notes = check.notes
+        notes = check.notes + (check.untested.map { [$0] } ?? [])
     }
 
     init(_ cycle: JudgedCycle, _ places: [String?], _ advice: [String], strict: Bool) {
@@ -134,7 +141,8 @@ private struct JUnitCase {
         if failures.isEmpty { notes += advice.map { "hint: \($0)" } }
     }
 
-    init(_ run: JudgedRun, strict: Bool) {
+    init(_ run: JudgedRun, _ advice: [String], strict: Bool) {
+        self.advice = advice
         name = run.title
         seconds = (run.closed.duration ?? 0) / 1_000_000
         notes = ["outcome: \(run.closed.outcome.name)"]
@@ -147,11 +155,12 @@ private struct JUnitCase {
                 notes.append("\(bucket) \(violation.kind.name): \(violation.detail)")
             }
         }
+        if failures.isEmpty { notes += advice.map { "hint: \($0)" } }
     }
 
-    init(_ requirement: Requirement, isUnmet: Bool) {
+    init(_ requirement: Requirement, _ unmetSentence: String?) {
         name = "--require \(requirement.rawValue)"
-        if isUnmet { failures = [(type: "unmet", message: requirement.unmetSentence)] }
+        if let unmetSentence { failures = [(type: "unmet", message: unmetSentence)] }
     }
 
     func append(to text: inout String, suite: String) {

@@ -23,7 +23,7 @@ extension Judgement {
     ) -> String {
         var text = ""
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict, hints: hints) }
-        if refresh.closed > 0 { appendRuns(to: &text, style, strict: strict) }
+        if refresh.closed > 0 { appendRuns(to: &text, style, strict: strict, hints: hints) }
         appendCounters(to: &text, style)
         appendLines(to: &text, style)
         if rejectedEvents > 0 { appendRejected(to: &text, style) }
@@ -45,6 +45,7 @@ extension Judgement {
             let mark: StageMark = check.isPassed ? .reached : .missing
             text += "  \(style.text(mark.rawValue, mark.colour)) \(PlainText.line(check.name))\n"
             for failure in check.failures { text += "      \(PlainText.line(failure))\n" }
+            if let untested = check.untested { text += "      \(PlainText.line(untested))\n" }
         }
         return text
     }

@@ -4,7 +4,7 @@ package import LifecycleMetrics
 internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import RefreshLifecycle
-internal import TelemetryEvents
+package import TelemetryEvents
 internal import TextOutput
 
 /// The result of validating device logs or events: cycles, counters, lines and the verdict.
@@ -61,9 +61,17 @@ package struct Judgement: Sendable {
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
     }
 
+    /// The apps that the input tells of; the plugin's where it tells of none.
+    var toldApps: Set<App> {
+        guard apps.count > 1 else { return apps }
+        if refresh.events == 0 { return [.dnp] }
+        return refresh.events < events ? [.dnp, .aiq] : [.aiq]
+    }
+
     /// Why the verdict is `empty`.
     var emptySentence: String {
-        switch events {
+        if !toldApps.contains(.dnp) { return refresh.emptySentence }
+        return switch events {
         case 0: "the input holds no lifecycle event"
         case 1: "the input holds one event, which opens no cycle"
         default: "the input holds \(events) events, none of which opens a cycle"
@@ -82,9 +90,24 @@ package struct Judgement: Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The requirements that no cycle meets.
-    package func unmet(_ requirements: [Requirement]) -> [Requirement] {
-        requirements.filter { !reached.contains($0) }
+    /// The requirements that no cycle and no run meets.
+    package func unmet(_ requirements: [Requirement]) -> [Requirement] { requirements.filter { !isMet($0) } }
+
+    /// Whether a requirement is met, by a run where `asksRuns(_:)`, else by a cycle.
+    func isMet(_ requirement: Requirement) -> Bool {
+        asksRuns(requirement) ? refresh.meets(requirement) : reached.contains(requirement)
+    }
+
+    /// Whether a requirement is one of runs: by its name, or where the input tells of nothing else.
+    private func asksRuns(_ requirement: Requirement) -> Bool {
+        requirement.isOfRuns && (!requirement.isOfCycles || toldApps == [.aiq])
+    }
+
+    /// The message for an unmet requirement.
+    package func unmetSentence(_ requirement: Requirement) -> String {
+        if asksRuns(requirement) { return requirement.unmetRunSentence }
+        guard toldApps == [.aiq] else { return requirement.unmetSentence }
+        return "\(requirement.unmetSentence), and the input tells of the background refresh alone"
     }
 
     /// The number of unrecognised lines.
@@ -113,8 +136,11 @@ package struct Judgement: Sendable {
         return ["the system refused to schedule the task (BGTaskSchedulerErrorDomain Code=1): \(why)"]
     }
 
-    /// What to look at where there is no cycle.
-    var hints: [String] { verdict() == .empty ? Advice.ofEmptyLog(self, logs) : [] }
+    /// What to look at where there is no cycle, or no run.
+    var hints: [String] {
+        let isEmpty = verdict() == .empty && toldApps.contains(.dnp)
+        return (isEmpty ? Advice.ofEmptyLog(self, logs) : []) + RefreshAdvice.of(self)
+    }
 
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
@@ -204,7 +230,7 @@ extension Judgement {
     }
 }
 
-/// A stage or outcome that at least one cycle must have reached (`--require`).
+/// A stage or outcome that at least one cycle or run must have reached (`--require`).
 package enum Requirement: String, CaseIterable, Sendable {
     /// The task was registered with the system.
     case registered
@@ -234,6 +260,25 @@ package enum Requirement: String, CaseIterable, Sendable {
     case missed
     /// A cycle ended as `incomplete`.
     case incomplete
+    /// A run checked whether a test is due.
+    case checked
+    /// A run notified the user.
+    case notified
+    /// A run ended as `expired`.
+    case expired
+    /// A run ended as `skipped`.
+    case skipped
+
+    private static let ofRunsAlone: Set<Requirement> = [.checked, .notified, .expired, .skipped]
+    private static let ofBoth: Set<Requirement> = [.scheduled, .started, .completed, .failed, .incomplete]
+
+    /// Whether cycles can meet it.
+    var isOfCycles: Bool { !Self.ofRunsAlone.contains(self) }
+    /// Whether runs of the background refresh can meet it.
+    var isOfRuns: Bool { Self.ofRunsAlone.contains(self) || Self.ofBoth.contains(self) }
+
+    /// Whether what an app tells of can meet it.
+    package func exists(for app: App) -> Bool { app == .dnp ? isOfCycles : isOfRuns }
 
     /// Parses comma-separated names; nil when one is unknown or empty.
     package static func list(_ text: String) -> [Requirement]? {
@@ -245,8 +290,8 @@ package enum Requirement: String, CaseIterable, Sendable {
         return list
     }
 
-    /// The message for an unmet requirement.
-    package var unmetSentence: String {
+    /// The message for one that no cycle meets.
+    var unmetSentence: String {
         switch self {
         case .registered: "no registration of the task is told"
         case .scheduled: "no cycle was scheduled"
@@ -259,12 +304,24 @@ package enum Requirement: String, CaseIterable, Sendable {
         case .used: "no cycle's content was used for its notification"
         case .delivered: "no cycle's notification was delivered"
         case .fallback, .failed, .missed, .incomplete: "no cycle ended as \(rawValue)"
+        case .checked, .notified, .expired, .skipped: unmetRunSentence
+        }
+    }
+
+    /// The message for one that no run meets.
+    var unmetRunSentence: String {
+        switch self {
+        case .started: "no run of the background refresh began"
+        case .checked: "no run of the background refresh checked whether a test is due"
+        case .notified: "no run of the background refresh notified the user"
+        case .scheduled: "no run of the background refresh was scheduled"
+        default: "no run of the background refresh ended as \(rawValue)"
         }
     }
 
     func isMet(by cycle: ClosedCycle) -> Bool {
         switch self {
-        case .registered, .persisted, .started, .completed: false
+        case .registered, .persisted, .started, .completed, .checked, .notified, .expired, .skipped: false
         case .scheduled: cycle.stages.scheduled != nil
         case .executed: cycle.stages.executed != nil
         case .success: cycle.stages.success != nil
@@ -299,6 +356,8 @@ package struct CheckResult: Sendable {
     package var failures: [String] = []
     /// What should be known beside.
     var notes: [String] = []
+    /// What the log does not show, though the check asks for no more than one of its kind.
+    var untested: String?
 
     /// Whether everything is as expected.
     package var isPassed: Bool { failures.isEmpty }

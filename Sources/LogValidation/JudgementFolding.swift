@@ -20,8 +20,9 @@ struct JudgementFolding {
     private let listedCycles: Int
     private var fold: LifecycleFold
     private var refresh: RefreshFold
-    /// The input with the first event of each installation whose runs are listed.
-    private var inputsOfRuns: [UInt64: Int] = [:]
+    /// Where the runs of each installation come from, and under which conditions they ran.
+    private var sourcesOfRuns: [UInt64: RunSource] = [:]
+    private let observer: (@Sendable (StageNotice) -> Void)?
     private var notes: CycleNotes
     private var judgement = Judgement()
     /// The installations that cycles name, until there are two.
@@ -61,6 +62,7 @@ struct JudgementFolding {
         }
         self.planned = planned
         isWhole = options.isWhole
+        self.observer = observer
         key = pseudonyms.identityKey
         self.pseudonyms = pseudonyms
         lines = options.lines
@@ -159,8 +161,11 @@ struct JudgementFolding {
         while (try? cursor.next(into: &event, in: records)) ?? false {
             guard event.kind.app == .aiq else { continue }
             judgement.refresh.events += 1
+            judgement.refresh.kinds.insert(EventKinds(event.kind))
+            if let observer, let notice = StageNotice(event, scheduleId: nil) { observer(notice) }
+            guard detail.needsCycles else { continue }
             let installation = event.installation?.fingerprint ?? 0
-            if detail.needsCycles, inputsOfRuns[installation] == nil { inputsOfRuns[installation] = input }
+            sourcesOfRuns[installation, default: RunSource(input: input)].add(event, records, detail)
         }
         try? refresh.apply(records, receivedAt: receivedAt)
     }
@@ -200,14 +205,24 @@ struct JudgementFolding {
     private mutating func takeRuns() {
         judgement.refresh.totals = refresh.totals
         judgement.refresh.groups = refresh.groups
-        guard case .cycles = detail else { return }
-        let runs = refresh.takeClosedRuns().sorted {
+        if case .testRun(_?) = detail { return }
+        let closed = refresh.takeClosedRuns().sorted {
             ($0.begin.microseconds, $0.installation) < ($1.begin.microseconds, $1.installation)
         }
-        judgement.refresh.listed = runs.prefix(listedCycles).map {
-            JudgedRun(closed: $0, input: inputsOfRuns[$0.installation] ?? 0)
+        var runs = closed.prefix(detail.isTestRun ? .max : listedCycles).map { run in
+            sourcesOfRuns[run.installation, default: RunSource(input: 0)].judged(run)
         }
-        judgement.refresh.omitted = UInt64(runs.count - judgement.refresh.listed.count)
+        let excess = runs.count - JudgementOptions.recordedCycles
+        if detail.isTestRun, excess > 0 {
+            runs.sort { $0.isToldBefore($1) }
+            runs.removeFirst(excess)
+            runs.sort { $0.closed.begin < $1.closed.begin }
+        }
+        if detail.isTestRun {
+            for index in runs.indices { sourcesOfRuns[runs[index].closed.installation]?.describe(&runs[index]) }
+        }
+        judgement.refresh.listed = runs
+        judgement.refresh.omitted = UInt64(closed.count - runs.count)
     }
 
     private mutating func takeCycles() {

@@ -15,6 +15,9 @@ extension TestCampaign {
         if !problems.isEmpty {
             text += "; \(problems.count) \(problems.count == 1 ? "artifact" : "artifacts") unreadable"
         }
+        if refreshRuns > 0 {
+            text += "; \(refreshRuns) of the background refresh, which the checklist does not ask for"
+        }
         text += "\n\n"
         for finding in findings {
             text += "- [\(finding.status == .met ? "x" : " ")] \(finding.point.title)\n"
@@ -46,6 +49,10 @@ extension TestCampaign {
                 text.value(Optional(isSignedOff))
                 text.name("runs")
                 text.value(UInt64(runs.count))
+                if refreshRuns > 0 {
+                    text.name("refreshRuns")
+                    text.value(UInt64(refreshRuns))
+                }
                 text.line(indent: 1)
                 text.name("points")
                 text.array { text in

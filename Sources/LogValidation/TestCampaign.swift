@@ -46,6 +46,8 @@ package struct TestCampaign: Sendable {
     }
 
     let runs: [CampaignRun]
+    /// The number of records of the background refresh, for which the checklist does not ask.
+    let refreshRuns: Int
     /// The artifacts that cannot be read, in their order.
     package let problems: [CampaignProblem]
     let findings: [Finding]
@@ -76,8 +78,10 @@ package struct TestCampaign: Sendable {
         self.init(runs, problems, deferred: deferred)
     }
 
-    init(_ runs: [CampaignRun], _ problems: [CampaignProblem] = [], deferred: Set<Point> = []) {
+    init(_ all: [CampaignRun], _ problems: [CampaignProblem] = [], deferred: Set<Point> = []) {
+        let runs = all.filter { !$0.isOfRefresh }
         self.runs = runs
+        refreshRuns = all.count - runs.count
         self.problems = problems
         findings = Point.allCases.map { point in
             let finding = Self.finding(point, runs)

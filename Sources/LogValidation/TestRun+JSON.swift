@@ -48,7 +48,7 @@ extension TestRun {
             text.array(appendFailures)
             text.line(indent: 4)
             text.name("notes")
-            text.value(circumstances.notes ?? "")
+            text.value(setting.circumstances.notes ?? "")
             text.line(indent: 4)
             text.name("otherCycles")
             text.array(appendOthers)
@@ -75,36 +75,11 @@ extension TestRun {
         text.line(indent: 4)
         text.name("date")
         text.value(date)
-        for (name, value) in [("device", deviceModel), ("iosVersion", systemVersion), ("appBuild", build)]
-            as [(StaticString, String)]
-        {
-            text.line(indent: 4)
-            text.name(name)
-            text.value(value)
-        }
+        setting.appendDevice(to: &text)
         text.line(indent: 4)
         text.name("leadTime")
         text.value(leadSeconds)
-        text.line(indent: 4)
-        text.name("scenarios")
-        text.array { text in circumstances.scenarios.forEach { text.value($0) } }
-        text.line(indent: 4)
-        text.name("conditions")
-        text.value(conditions)
-        text.line(indent: 4)
-        text.name("runConditions")
-        text.object { text in
-            text.name("pluggedIn")
-            text.value(facts.pluggedIn)
-            text.name("network")
-            text.value(facts.network?.rawValue)
-            text.name("lowPowerMode")
-            text.value(facts.lowPowerMode)
-            text.name("backgroundRefresh")
-            text.value(facts.backgroundRefresh)
-            text.name("simulator")
-            text.value(facts.simulator)
-        }
+        setting.appendConditions(to: &text)
         text.line(indent: 4)
         text.name("scheduleId")
         text.value(cycle.scheduleId)

@@ -9,16 +9,10 @@ extension TestRun {
     package func markdown() -> String {
         let closed = cycle.closed
         var text = "# Test run: \(MarkdownText.escaped(cycle.title))\n\n"
-        text += item("Date", date.map(\.description) ?? Self.unknown)
-        text += item("Device model", deviceModel)
-        text += item("iOS version", systemVersion)
-        text += item("App build / commit", build)
-        text += item("Lead time (T-Lead)", leadSeconds.map(Self.lead) ?? Self.unknown)
-        text += item(
-            "Scenario ID(s) tested",
-            circumstances.scenarios.isEmpty ? Self.notGiven : circumstances.scenarios.joined(separator: ", ")
-        )
-        text += item("Conditions", conditions)
+        text += item("Date", date.map(\.description) ?? TestSetting.unknown)
+        text += setting.deviceItems
+        text += item("Lead time (T-Lead)", leadSeconds.map(Self.lead) ?? TestSetting.unknown)
+        text += setting.conditionItems
 
         text += "\nOutcome summary:\n\n"
         text += item("Prefetch scheduled at", time(stages.scheduled, otherwise: "not scheduled"))
@@ -43,7 +37,7 @@ extension TestRun {
         return text
     }
 
-    private func item(_ name: String, _ value: String) -> String { "- \(name): \(MarkdownText.escaped(value))\n" }
+    private func item(_ name: String, _ value: String) -> String { MarkdownText.item(name, value) }
 
     private func counter(_ name: String, _ value: UInt64) -> String { "- `\(name)`: \(value)\n" }
 
@@ -97,11 +91,7 @@ extension TestRun {
         if let cause = fallbackCause { items += "- The notification fell back: `\(cause)`.\n" }
         if let sentence = missedWindowSentence { items += "- \(MarkdownText.escaped(sentence))\n" }
         items += otherItems
-        if let notes = circumstances.notes {
-            for line in notes.split(whereSeparator: \.isNewline) {
-                items += "- \(MarkdownText.escaped(String(line)))\n"
-            }
-        }
+        items += setting.noteItems
         return items
     }
 }
@@ -118,17 +108,5 @@ extension TestRun {
         let unlisted = otherCycles - min(otherCycles, UInt64(others.count))
         if unlisted > 0 { items += "  - and \(unlisted) more\n" }
         return items
-    }
-}
-
-/// Escapes text of an input for Markdown.
-private enum MarkdownText {
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in PlainText.line(text) {
-            if "\\`*_[]<>|&~".contains(character) { escaped.append("\\") }
-            escaped.append(character)
-        }
-        return escaped
     }
 }

@@ -27,15 +27,12 @@ package struct TestRun: Sendable {
     }
 
     let cycle: JudgedCycle
-    let circumstances: Circumstances
-    let device: DeviceNames
+    let setting: TestSetting
     let counters: Counters
     /// The number of other cycles in the log.
     let otherCycles: UInt64
     /// The newest of the other cycles.
     let others: [OtherCycle]
-    /// The conditions as data: as they were given, else as the events say.
-    let facts: RunConditions
 
     /// Another cycle of the same log.
     struct OtherCycle: Sendable {
@@ -68,7 +65,11 @@ package struct TestRun: Sendable {
 
     private init(_ cycle: JudgedCycle, of judgement: Judgement, _ circumstances: Circumstances) {
         self.cycle = cycle
-        self.circumstances = circumstances
+        setting = TestSetting(
+            circumstances,
+            device: cycle.details.device.completed(by: judgement.device),
+            conditions: cycle.details.conditions.completed(by: judgement.conditions)
+        )
         otherCycles = judgement.closedCycles - 1
         others = judgement.cycles.reversed().lazy
             .filter { $0.order != cycle.order || $0.scheduleId != cycle.scheduleId }.prefix(Self.listedOthers)
@@ -79,10 +80,6 @@ package struct TestRun: Sendable {
                     outcome: $0.closed.outcome
                 )
             }
-        let sentence = circumstances.conditions.map(RunConditions.init(sentence:)) ?? RunConditions()
-        facts = circumstances.facts.completed(by: sentence).completed(by: cycle.details.conditions)
-            .completed(by: judgement.conditions)
-        device = cycle.details.device.completed(by: judgement.device)
         let closed = cycle.closed
         let totals = judgement.totals
         counters =
@@ -112,10 +109,6 @@ package struct TestRun: Sendable {
     /// The begin of the run.
     var date: Timestamp? { known(cycle.firstStage) ?? cycle.closed.notificationTime }
 
-    var deviceModel: String { circumstances.device ?? device.model ?? Self.unknown }
-    var systemVersion: String { circumstances.systemVersion ?? device.system ?? Self.unknown }
-    var build: String { circumstances.build ?? device.app ?? Self.unknown }
-
     /// How long before the notification the task may run, in seconds.
     var leadSeconds: Int64? {
         guard let due = cycle.closed.notificationTime, let begin = cycle.details.earliestBeginDate else { return nil }
@@ -133,11 +126,6 @@ package struct TestRun: Sendable {
         var errors: [String] = []
         for failure in cycle.details.failures where errors.last != failure.sentence { errors.append(failure.sentence) }
         return errors + cycle.faults(strict: true).map { "\($0.kind.name): \($0.detail)" }
-    }
-
-    var conditions: String {
-        if let conditions = circumstances.conditions { return conditions }
-        return facts.isUnknown ? Self.notGiven : facts.words.joined(separator: ", ")
     }
 
     /// Why the notification fell back to content fetched on demand; nil where it did not.
@@ -159,6 +147,7 @@ package struct TestRun: Sendable {
     var missedWindowSentence: String? {
         let isMissed = cycle.closed.outcome == .missed || cycle.closed.violations.contains { $0.kind == .missedWindow }
         guard isMissed else { return nil }
+        let facts = setting.facts
         let hindrances = facts.hindrances
         if !hindrances.isEmpty { return "The task missed its window: \(hindrances.joined(separator: ", "))." }
         return facts.isUnknown
@@ -167,9 +156,6 @@ package struct TestRun: Sendable {
             : "The task missed its window, and none of the known conditions (\(facts.words.joined(separator: ", "))) "
                 + "explains it: the system's own timing."
     }
-
-    static let unknown = "unknown"
-    static let notGiven = "none given"
 }
 
 extension FailureNote {

@@ -137,23 +137,23 @@ extension RefreshFact {
     mutating func set(_ flag: UInt64, _ isSet: Bool = true) { word = isSet ? word | flag : word & ~flag }
 }
 
-/// The limits of the rules (docs/lifecycle.md).
-enum RefreshRules {
+/// The limits of the rules (docs/second-app.md).
+package enum RefreshRules {
     private static let second: Int64 = 1_000_000
     private static let hour = 3_600 * second
 
     /// A test is due this many days after the last one.
-    static let cadenceDays: Int64 = 90
+    package static let cadenceDays: Int64 = 90
     /// The most days that an event can tell of.
     static let mostDays: Int64 = 100_000
     /// The shortest time between two refreshes.
-    static let minimumInterval = 4 * hour
+    package static let minimumInterval = 4 * hour
     /// The time within which the user is notified once.
     static let notificationWindow = 90 * 24 * hour
     /// The time within which a run must end.
     static let runLimit = 35 * second
     /// The target for the duration of a run.
-    static let targetDuration = 20 * second
+    package static let targetDuration = 20 * second
     /// The time that the operating system gives a task.
     static let systemLimit = 30 * second
     /// The time within which the next run must be scheduled.

@@ -55,6 +55,9 @@ struct RefreshRun {
     var workedAfterSkip = false
     /// The first time from its beginning on at which the next run was scheduled, or could not be.
     var scheduledAt: Int64?
+    /// The last time at which the operating system took the schedule, and whether it ever refused one.
+    var acceptedAt: Int64?
+    var isScheduleRefused = false
     /// When the next run begins.
     var nextBegin: Int64?
 
@@ -122,6 +125,11 @@ struct RefreshRun {
             if checkedAt == fact.time || notifiedAt == fact.time { workedAfterSkip = true }
         case .expired, .scheduled, .scheduleFailed: break
         }
+    }
+
+    mutating func addSchedule(_ fact: RefreshFact) {
+        if scheduledAt == nil { scheduledAt = fact.time }
+        if fact.kind == .scheduled { acceptedAt = fact.time } else { isScheduleRefused = true }
     }
 
     private mutating func addWork(_ fact: RefreshFact) {
@@ -198,7 +206,7 @@ struct RefreshRunCursor {
             let fact = facts[place]
             next += 1
             if fact.isOfSchedule {
-                if current?.scheduledAt == nil { current?.scheduledAt = fact.time }
+                current?.addSchedule(fact)
             } else if fact.kind == .started {
                 claim(from: facts, at: place)
                 if let ended = begin(fact, at: place) { return ended }
@@ -234,7 +242,7 @@ struct RefreshRunCursor {
         let time = facts[start].time
         guard start + 1 < facts.count, facts[start + 1].time == time else { return }
         let group = facts[(start + 1)...].prefix { $0.time == time }.prefix(64)
-        if run.scheduledAt == nil, group.contains(where: \.isOfSchedule) { current?.scheduledAt = time }
+        if run.scheduledAt == nil { for fact in group where fact.isOfSchedule { current?.addSchedule(fact) } }
         let hasWorked =
             run.checkedAt != nil || run.notifiedAt != nil
             || group.contains { $0.kind == .checked || $0.kind == .notificationSent }

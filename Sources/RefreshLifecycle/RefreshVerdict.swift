@@ -121,6 +121,11 @@ extension RefreshRun {
             daysSinceTest: days,
             isTestAvailable: isAvailable,
             notification: notification,
+            schedule: acceptedAt != nil ? .scheduled : isScheduleRefused ? .failed : nil,
+            checkedAt: checkedAt.map { Timestamp(microseconds: $0) },
+            notifiedAt: notifiedAt.map { Timestamp(microseconds: $0) },
+            succeededAt: succeededAt.map { Timestamp(microseconds: $0) },
+            scheduledAt: acceptedAt.map { Timestamp(microseconds: $0) },
             violations: RefreshViolationKind.allCases.filter(verdict.contains).map {
                 RefreshViolation(kind: $0, detail: detail(of: $0, after: past))
             },

@@ -155,6 +155,16 @@ public struct ClosedRun: Hashable, Sendable {
     public var isTestAvailable: Bool?
     /// What became of its notification.
     public var notification: RefreshNotification?
+    /// What became of the schedule for the next run; `failed` where none was taken.
+    public var schedule: RefreshSchedule?
+    /// The time of its first check.
+    public var checkedAt: Timestamp?
+    /// The time of its first notification.
+    public var notifiedAt: Timestamp?
+    /// The time of its first successful completion.
+    public var succeededAt: Timestamp?
+    /// The last time at which the next run was scheduled.
+    public var scheduledAt: Timestamp?
     /// Its violations, each rule once, in the order of `RefreshViolationKind`.
     public var violations: [RefreshViolation]
     /// Whether its times are assumed from the order of lines, so that no rule about time was applied.

@@ -17,6 +17,9 @@ struct Report: ParsableCommand {
             filled in. With --all it does so for every cycle. With --out both are files; without it the Markdown goes to \
             standard output, or with --format json the artifact.
 
+            A log that has only runs of the background refresh, or --app aiq, gives the record of the latest run that \
+            was not skipped.
+
             Device, system version, build and conditions are taken from the events where these have them; the options \
             below add what a log cannot know.
 
@@ -31,7 +34,7 @@ struct Report: ParsableCommand {
 
             EXIT STATUS
               0   written; of a campaign every point met or deferred
-              1   the log holds no such cycle; a point of the campaign is not met
+              1   the log holds no such cycle or run; a point of the campaign is not met
               2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """
@@ -61,8 +64,16 @@ struct Report: ParsableCommand {
     @Option(help: ArgumentHelp("Schedule id of the cycle; without it the latest that ran.", valueName: "id"))
     var cycle: String?
 
-    @Flag(help: "Write the records of all cycles, the newest 1,000.")
+    @Flag(help: "Write the records of all cycles or runs, the newest 1,000.")
     var all = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The app to report: dnp its cycles, aiq its runs; by default runs only where there is no cycle.",
+            valueName: "name"
+        )
+    )
+    var app: AppOption?
 
     @Option(
         name: .customLong("defer"),
@@ -97,6 +108,14 @@ struct Report: ParsableCommand {
             if !deferred.isEmpty { throw ValidationError("expected --defer with report campaign") }
         }
         if all, cycle != nil { throw ValidationError("expected --all or --cycle, found both") }
+        if app == .aiq, cycle != nil {
+            throw ValidationError(
+                "expected --cycle without --app aiq, whose runs have no schedule id; --all writes them all"
+            )
+        }
+        if isCampaign, app != nil {
+            throw ValidationError("expected --app with a log; the checklist of report campaign is the plugin's")
+        }
     }
 
     func run() throws {
@@ -112,14 +131,27 @@ struct Report: ParsableCommand {
     private func reportRun(_ files: [String]) throws {
         var options = JudgementOptions(try reading.lineFormat())
         options.detail = .testRun(scheduleId: cycle)
+        options.apps = app.map { [$0.app] } ?? options.apps
         let judgement = try reading.judge(inputs, options)
+        if cycle == nil, judgement.reportsRuns { return try reportRefresh(judgement, files) }
         guard let run = TestRun(judgement, told.circumstances) else {
             Terminal.say("Error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
             throw ExitCode(1)
         }
+        if let unreported = judgement.unreportedRuns, !reading.quiet { Terminal.say(unreported) }
         guard all else { return try write(run.json(), run.markdown(), files) }
         let runs = TestRun.all(judgement, told.circumstances)
         try write(TestRun.json(runs), runs.map { $0.markdown() }.joined(separator: "\n"), files)
+    }
+
+    private func reportRefresh(_ judgement: Judgement, _ files: [String]) throws {
+        guard let run = RefreshTestRun(judgement, told.circumstances) else {
+            Terminal.say("Error: the input holds no run of the background refresh")
+            throw ExitCode(1)
+        }
+        guard all else { return try write(run.json(), run.markdown(), files) }
+        let runs = RefreshTestRun.all(judgement, told.circumstances)
+        try write(RefreshTestRun.json(runs), runs.map { $0.markdown() }.joined(separator: "\n"), files)
     }
 
     private func reportCampaign(_ files: [String]) throws {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import LogInput
 import LogValidation
+import TelemetryEvents
 import TextOutput
 
 struct Validate: ParsableCommand {
@@ -25,6 +26,7 @@ struct Validate: ParsableCommand {
               dnp-telemetry validate device.log --junit result.xml --require used
               dnp-telemetry validate reboot.log --scenario reboot --hints
               dnp-telemetry validate device.log --sequence
+              dnp-telemetry validate refresh.log --scenario refresh-fast-fail
               adb logcat -d -v threadtime | dnp-telemetry validate -
               xcrun simctl spawn booted log stream --style ndjson |
                 dnp-telemetry validate -
@@ -33,7 +35,7 @@ struct Validate: ParsableCommand {
 
             EXIT STATUS
               0   coherent, and every requirement met
-              1   incoherent, no cycle at all, or a requirement, a scenario or the sequence unmet
+              1   incoherent, no cycle and no run, or a requirement, a scenario or the sequence unmet
               2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """
@@ -51,7 +53,9 @@ struct Validate: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A stage or outcome that at least one cycle must have reached; may be repeated, or be a list with commas.",
-            discussion: "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")).",
+            discussion:
+                "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")). In a log of the background "
+                + "refresh alone, or with --app aiq, a run must have reached it: \(Self.names(for: .aiq)).",
             valueName: "name"
         ),
         completion: .list(Requirement.allCases.map(\.rawValue))
@@ -77,7 +81,7 @@ struct Validate: ParsableCommand {
     )
     var scenario: [String] = []
 
-    @Flag(help: "Ask that one cycle has the guide's seven markers, in order.")
+    @Flag(help: "Ask that one cycle has the guide's seven markers in order, or one run its guide's four lines.")
     var sequence = false
 
     @Flag(help: "The log is of a device and not of a simulator, so that a task that the system refuses has failed.")
@@ -122,6 +126,12 @@ struct Validate: ParsableCommand {
             _ = try scenarios()
             try inputs.checkNamed()
         }
+        if inputs.app == .aiq {
+            let options = [("--schedule", schedule != nil), ("--device", device), ("--whole", whole)]
+            if let option = options.first(where: \.1)?.0 {
+                throw ValidationError("expected \(option) without --app aiq, which leaves out the plugin's cycles")
+            }
+        }
         if junit?.isEmpty == true { throw ValidationError("--junit names a file, found nothing") }
         if junit == "-", format == .json {
             throw ValidationError("expected --junit - without --format json; standard output holds one of them")
@@ -147,7 +157,7 @@ struct Validate: ParsableCommand {
         if let junit, junit != "-" { try Terminal.check(output: junit) }
         let judgement = try reading.judge(inputs.paths, options, live: live)
         var checks = judgement.check(scenarios)
-        if sequence { checks.append(judgement.sequenceCheck) }
+        if sequence { checks += judgement.sequenceChecks }
         if let check = judgement.scheduleCheck { checks.append(check) }
         // A failure of one output does not keep the other from being written.
         let printed = Result { try print(judgement, requirements, checks) }
@@ -158,7 +168,7 @@ struct Validate: ParsableCommand {
         if !explain { reading.hint(at: judgement, "--explain") }
         let unmet = judgement.unmet(requirements)
         for requirement in unmet {
-            Terminal.say("--require \(requirement.rawValue) is unmet: \(requirement.unmetSentence)")
+            Terminal.say("--require \(requirement.rawValue) is unmet: \(judgement.unmetSentence(requirement))")
         }
         var isGood = judgement.verdict(strict: strict) == .coherent
         if judgement.verdict(strict: strict) == .empty { isGood = scenarios.contains(where: \.allowsNoCycle) }
@@ -220,6 +230,11 @@ struct Validate: ParsableCommand {
                         + "found \"\(name)\"\(nearest)"
                 )
             }
+            if let app = inputs.app?.app, app != known.app {
+                throw ValidationError(
+                    "expected --scenario \(known.name) without --app \(app.name), which leaves out its app"
+                )
+            }
             if !scenarios.contains(where: { $0.name == known.name }) { scenarios.append(known) }
         }
         return scenarios
@@ -236,6 +251,16 @@ struct Validate: ParsableCommand {
             }
             for requirement in list where !requirements.contains(requirement) { requirements.append(requirement) }
         }
+        if let app = inputs.app?.app, let other = requirements.first(where: { !$0.exists(for: app) }) {
+            throw ValidationError(
+                "expected --require with --app \(app.name) as \(Self.names(for: app)), found \"\(other.rawValue)\""
+            )
+        }
         return requirements
+    }
+
+    /// What the cycles or runs of an app can be asked to have reached.
+    private static func names(for app: App) -> String {
+        Requirement.allCases.filter { $0.exists(for: app) }.map(\.rawValue).joined(separator: ", ")
     }
 }

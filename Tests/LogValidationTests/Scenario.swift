@@ -10,10 +10,11 @@ import Testing
 struct PluginLine: Sendable {
     /// Seconds after the time of scheduling, 2025-11-15T05:41:00Z.
     var second: Int
-    /// `fetch`, `scheduler`, `plugin` or `storage`.
+    /// `fetch`, `scheduler`, `plugin` or `storage`; of the second app `refresh`.
     var component: String
     var message: String
 
+    static let refresh = "refresh"
     static let start = Timestamp(seconds: 1_763_185_260)
     var time: Timestamp { Timestamp(seconds: Self.start.microseconds / 1_000_000 + Int64(second)) }
 }

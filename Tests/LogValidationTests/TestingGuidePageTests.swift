@@ -47,9 +47,11 @@ struct TestingGuidePageTests {
 
     @Test("each test that the page names exists")
     func tests() throws {
-        let root = URL.repository.appendingPathComponent("Tests/LogValidationTests")
-        let files = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
-        let sources = try files.map { try Self.text("Tests/LogValidationTests/\($0)") }
+        let sources = try ["Tests/LogValidationTests", "Tests/RefreshLifecycleTests"].flatMap { folder in
+            let root = URL.repository.appendingPathComponent(folder)
+            let files = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".swift") }
+            return try files.map { try Self.text("\(folder)/\($0)") }
+        }
         for row in Self.rows where row.count > 2 {
             for test in row[2].matches(of: #/`([^`]+)`/#).map({ String($0.1) }) {
                 let parts = test.split(separator: ".").map(String.init)

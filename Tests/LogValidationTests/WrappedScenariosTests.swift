@@ -89,7 +89,7 @@ struct Wrapping: CustomTestStringConvertible, Sendable {
         },
         Wrapping(name: "oslog ndjson") {
             json([
-                "eventMessage": $0.message, "subsystem": "com.timesafari.dailynotification", "category": $0.component,
+                "eventMessage": $0.message, "subsystem": $0.subsystem, "category": $0.name,
                 "timestamp": $0.apple + "+0000", "processID": 4_242, "traceID": 1,
             ])
         },
@@ -139,6 +139,18 @@ struct Wrapping: CustomTestStringConvertible, Sendable {
         },
     ]
 
+    /// The wrappers of the background refresh: also those that name its process alone.
+    static let ofRefresh =
+        all + [
+            Wrapping(name: "oslog syslog of the process AIQ") {
+                "\($0.apple)+0000  localhost AIQ[4242]: \($0.message)"
+            },
+            Wrapping(name: "Xcode of the process AIQ") { "\($0.apple)+0000 AIQ[4242:123456] \($0.message)" },
+            Wrapping(name: "idevicesyslog of the process AIQ") {
+                "\($0.date("MMM dd HH:mm:ss")) Someones-iPhone AIQ[4242] <Notice>: \($0.message)"
+            },
+        ]
+
     private static func json(_ object: [String: Any]) -> String {
         let data = (try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys])) ?? Data()
         return String(decoding: data, as: UTF8.self)
@@ -146,10 +158,13 @@ struct Wrapping: CustomTestStringConvertible, Sendable {
 }
 
 extension PluginLine {
-    fileprivate var tag: String { "DNP-\(component.uppercased())" }
+    private var isOfRefresh: Bool { component == PluginLine.refresh }
+    fileprivate var subsystem: String { isOfRefresh ? "com.aiq.app" : "com.timesafari.dailynotification" }
+    fileprivate var name: String { isOfRefresh ? "BackgroundRefresh" : component }
+    fileprivate var tag: String { isOfRefresh ? name : "DNP-\(component.uppercased())" }
     fileprivate var marked: String { "[\(tag)] \(message)" }
     fileprivate var unbracketed: String { "\(tag): \(message)" }
-    fileprivate var category: String { "[com.timesafari.dailynotification:\(component)]" }
+    fileprivate var category: String { "[\(subsystem):\(name)]" }
     fileprivate var apple: String { date("yyyy-MM-dd HH:mm:ss.SSS") + "000" }
     fileprivate var microseconds: String { "\(time.microseconds)" }
 

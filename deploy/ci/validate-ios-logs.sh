@@ -19,7 +19,7 @@ else
 fi
 
 status=0
-result=$(dnp-telemetry validate "$LOG" --sequence --format json) || status=$?
+result=$(dnp-telemetry validate "$LOG" --app dnp --sequence --format json) || status=$?
 if [ "$status" -gt 1 ]; then exit 2; fi
 if printf '%s\n' "$result" | grep -q '"name":"--sequence","passed":true'; then
     echo "✅ Log sequence validated: All steps present"

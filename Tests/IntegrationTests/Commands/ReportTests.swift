@@ -111,6 +111,31 @@ struct ReportTests {
         #expect(markdown.text.contains("- line 3: prefetch\\_failure"))
     }
 
+    @Test("report writes the record of a run where the log has no cycle, or where the app is named")
+    func reportRefresh() async throws {
+        let refresh = ValidateTests.refresh
+        let alone = try await Command.telemetry("report", "-", "--format", "json", input: refresh)
+        #expect(alone.status == .code(0) && alone.error == "")
+        #expect(try artifact(alone.output)["app"] as? String == "aiq")
+        let both = text(of: Self.happy) + refresh
+        let named = try await Command.telemetry("report", "-", "--app", "aiq", input: both)
+        #expect(named.text.hasPrefix("# Test run: refresh at 2025-11-15T05:53:00Z\n"))
+        let cycle = try await Command.telemetry("report", "-", input: both)
+        let plain = try await Command.telemetry("report", Self.happy)
+        #expect(cycle.text == plain.text && plain.error == "")
+        #expect(
+            cycle.error == "the input has 1 run of the background refresh (1 skipped), too; --app aiq reports them\n"
+        )
+        let all = try await Command.telemetry("report", "-", "--all", "--app", "aiq", input: both)
+        #expect(all.status == .code(0) && all.text == named.text)
+        for arguments in [["--app", "aiq", Self.happy], ["--app", "dnp", "-"], ["--cycle", "x", "-"]] {
+            let none = try await Command.telemetry(["report"] + arguments, input: refresh)
+            #expect(none.status == .code(1) && none.text == "" && none.error.hasPrefix("Error: the input holds no "))
+        }
+        let campaign = try await Command.telemetry("report", "campaign", "/nowhere", "--app", "aiq")
+        #expect(campaign.status == .code(64))
+    }
+
     @Test("report chooses the latest cycle, or the requested one")
     func reportChoosesCycle() async throws {
         let log = [Self.happy, Sample.path("events/full-cycle.ndjson")].map { text(of: $0) }.joined()

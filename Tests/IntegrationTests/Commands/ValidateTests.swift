@@ -257,7 +257,7 @@ struct ValidateTests {
         let misspelt = try await Command.telemetry("validate", happy, "--scenario", "rebot")
         #expect(misspelt.status == .code(64) && misspelt.error.contains("found \"rebot\"; did you mean reboot?"))
         let list = try await Command.telemetry("validate", "--scenario", "list")
-        #expect(list.status == .code(0) && list.text.split(separator: "\n").count == 16)
+        #expect(list.status == .code(0) && list.text.split(separator: "\n").count == 21)
         let denied = try await Command.telemetry(
             "validate",
             "-",
@@ -267,6 +267,62 @@ struct ValidateTests {
             input: "[DNP-PLUGIN] notifications_denied for scheduleDailyNotification\n"
         )
         #expect(denied.status == .code(0))
+    }
+
+    static let refresh = """
+        2025-11-15T05:53:00Z [BackgroundRefresh] Background refresh task started
+        2025-11-15T05:53:00Z [BackgroundRefresh] Skipping refresh: User not authenticated
+        2025-11-15T05:53:00Z [BackgroundRefresh] Scheduled background refresh for 4.0 hours from now
+
+        """
+
+    @Test("validate holds a log of the background refresh against its own scenarios, sequence and requirements")
+    func validateRefresh() async throws {
+        for app in [[], ["--app", "aiq"]] {
+            let shown = ["validate", "-", "--scenario", "refresh-fast-fail", "--require", "skipped,started"] + app
+            let passed = try await Command.telemetry(shown, input: Self.refresh)
+            #expect(passed.status == .code(0), "\(passed.error)")
+            let failed = try await Command.telemetry(
+                ["validate", "-", "--quiet", "--scenario", "refresh-expiration", "--sequence"] + app,
+                input: Self.refresh
+            )
+            #expect(failed.status == .code(1))
+            #expect(failed.text.contains("✗ refresh-expiration\n") && failed.text.contains("missing: Last test was\n"))
+            let unmet = try await Command.telemetry(
+                ["validate", "-", "--quiet", "--require", "notified"] + app,
+                input: Self.refresh
+            )
+            #expect(unmet.status == .code(1))
+            #expect(
+                unmet.error == "--require notified is unmet: no run of the background refresh notified the user\n"
+            )
+        }
+    }
+
+    @Test(
+        "options that mean nothing for an app are wrong usage where it alone is read",
+        arguments: [
+            (
+                ["validate", "--app", "aiq", "--require", "used"],
+                "expected --require with --app aiq as scheduled, started"
+            ),
+            (["validate", "--app", "dnp", "--require", "skipped"], "expected --require with --app dnp as registered"),
+            (["validate", "--app", "aiq", "--scenario", "dst"], "expected --scenario dst without --app aiq"),
+            (
+                ["validate", "--app", "dnp", "--scenario", "refresh-cadence"],
+                "expected --scenario refresh-cadence without --app dnp"
+            ),
+            (["validate", "--app", "aiq", "--schedule", "/nowhere"], "expected --schedule without --app aiq"),
+            (["validate", "--app", "aiq", "--device"], "expected --device without --app aiq"),
+            (["validate", "--app", "aiq", "--whole"], "expected --whole without --app aiq"),
+            (["replay", "--app", "aiq", "--label", "platform"], "expected --label without --app aiq"),
+            (["report", "--app", "aiq", "--cycle", "a"], "expected --cycle without --app aiq"),
+        ]
+    )
+    func meaninglessOption(arguments: [String], says: String) async throws {
+        let refused = try await Command.telemetry(arguments + ["-"], input: Self.refresh)
+        #expect(refused.status == .code(64))
+        #expect(refused.error.hasPrefix("Error: \(says)"), "\(refused.error)")
     }
 
     @Test("validate tells each stage of live input before the input ends")
