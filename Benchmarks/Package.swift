@@ -27,6 +27,7 @@ let package = Package(
                 "CAllocations",
                 .product(name: "TelemetryEvents", package: "dnp-telemetry"),
                 .product(name: "PrefetchLifecycle", package: "dnp-telemetry"),
+                .product(name: "RefreshLifecycle", package: "dnp-telemetry"),
                 .product(name: "MetricsRegistry", package: "dnp-telemetry"),
                 .product(name: "Journald", package: "dnp-telemetry"),
                 .product(name: "LedgerState", package: "dnp-telemetry"),

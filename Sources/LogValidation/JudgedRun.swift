@@ -204,19 +204,3 @@ extension Judgement {
         }
     }
 }
-
-extension JSONWriter {
-    /// The violations of a run as elements of an array, in the shape of a cycle's.
-    mutating func elements(_ violations: [RefreshViolation]) {
-        for violation in violations {
-            object { text in
-                text.name("violation")
-                text.value("\(violation.kind.name)")
-                text.name("bucket")
-                text.value(violation.kind.bucket.rawValue)
-                text.name("detail")
-                text.value(violation.detail)
-            }
-        }
-    }
-}

@@ -18,10 +18,30 @@ struct EventLineWriter {
         bytes.append(contentsOf: kind.utf8)
         bytes.append(contentsOf: "\",\"scheduleId\":\"daily-".utf8)
         bytes.appendDecimal(Int64(10_000_000 + cycle))
-        bytes.append(contentsOf: "\",\"installationId\":\"8f14e45f-ceea-467f-a0d3-0000000000".utf8)
-        bytes.appendDecimal(Int64(10 + cycle / cyclesInARow % 50))
-        bytes.append(UInt8(ascii: "\""))
+        installation(1_000_000_010 + cycle / cyclesInARow % 50)
         time("timestamp", microseconds)
+    }
+
+    /// Begins an event of a run.
+    mutating func begin(_ kind: String, ofRun run: Int, device: Int, at microseconds: Int64) {
+        bytes.append(contentsOf: "{\"event\":\"".utf8)
+        bytes.append(contentsOf: kind.utf8)
+        bytes.append(contentsOf: "\",\"eventId\":\"run-".utf8)
+        bytes.appendDecimal(Int64(10_000_000 + run))
+        installation(2_000_000_000 + device)
+        time("timestamp", microseconds)
+    }
+
+    private mutating func installation(_ number: Int) {
+        bytes.append(contentsOf: "\",\"installationId\":\"8f14e45f-ceea-467f-a0d3-00".utf8)
+        bytes.appendDecimal(Int64(number))
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the properties of an event.
+    mutating func properties(_ members: String) {
+        name("properties")
+        bytes.append(contentsOf: members.utf8)
     }
 
     mutating func time(_ field: String, _ microseconds: Int64) {

@@ -14,6 +14,10 @@ struct EventLines {
         case wholeCycles
         /// A cycle for each event, left open.
         case onlyScheduled
+        /// Runs of the background refresh, of five events each; a device has four of them, 4 hours apart.
+        case runs
+        /// Cycles and runs in turns.
+        case both
     }
 
     private static let second: Int64 = 1_000_000
@@ -37,7 +41,13 @@ struct EventLines {
         var body = EventLineWriter(cyclesInARow: cyclesInARow)
         var cycle = 0
         while requests.count * eventsPerRequest + body.lines < count {
-            append(cycle: cycle, to: &body)
+            switch kind {
+            case .wholeCycles, .onlyScheduled: append(cycle: cycle, to: &body)
+            case .runs: append(run: cycle, to: &body)
+            case .both:
+                append(cycle: cycle, to: &body)
+                append(run: cycle, to: &body)
+            }
             cycle += 1
             if body.lines >= eventsPerRequest {
                 requests.append(PreparedRequest(body: body.bytes, events: body.lines))
@@ -46,6 +56,21 @@ struct EventLines {
         }
         if body.lines > 0 { requests.append(PreparedRequest(body: body.bytes, events: body.lines)) }
         return requests
+    }
+
+    private func append(run: Int, to body: inout EventLineWriter) {
+        let device = run / 4
+        let moment = start + Int64(run % 4) * 14_400 * Self.second + Int64(device) * 1_009
+        for (offset, kind, properties) in [
+            (0, "refresh_started", "{}"), (1, "refresh_checked", #"{"daysSinceTest":100,"available":true}"#),
+            (1, "refresh_notification_skipped", #"{"reason":"ALREADY_NOTIFIED","daysSinceNotification":3}"#),
+            (2, "refresh_completed", #"{"success":true,"durationSeconds":1.25}"#),
+            (2, "refresh_scheduled", #"{"hours":4}"#),
+        ] as [(Int64, String, String)] {
+            body.begin(kind, ofRun: run, device: device, at: moment + offset * Self.second)
+            body.properties(properties)
+            body.end()
+        }
     }
 
     private func append(cycle: Int, to body: inout EventLineWriter) {

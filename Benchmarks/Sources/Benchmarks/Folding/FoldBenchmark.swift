@@ -32,7 +32,35 @@ enum FoldBenchmark: Benchmark {
             ),
             Row("of that, deduplicate + fold", "ns/event", Array(folding.dropFirst()), target: .atMost(500)),
             try duplicates(requests, key, events),
+            try secondApp(.runs, "the background refresh's", key, peer: whole.map { Double(events) / $0 }),
+            try secondApp(.both, "both apps', mixed", key, peer: whole.map { Double(events) / $0 }),
         ]
+    }
+
+    /// Events of the background refresh, alone or among those of the prefetch, beside these alone.
+    private static func secondApp(
+        _ kind: EventLines.Kind,
+        _ whose: String,
+        _ key: InstallationKey,
+        peer: [Double]
+    ) throws -> Row {
+        let requests = EventLines(count: 400_000, kind: kind).requests(eventsPerRequest: 1_000)
+        let events = requests.reduce(0) { $0 + $1.events }
+        let times = try Stopwatch.times(5) {
+            var pipeline = FoldPipeline(key: key)
+            for request in requests { try pipeline.take(request) }
+            guard pipeline.accepted == events, pipeline.checks > 0 else {
+                throw BenchmarkFailure("folded \(pipeline.accepted) of \(events) events, \(pipeline.checks) checks")
+            }
+        }
+        return Row(
+            "decode + deduplicate + fold of \(whose) events",
+            "events/s",
+            times.map { Double(events) / $0 },
+            target: .atLeast(0.9),
+            peer: Row.Peer("the prefetch's", peer),
+            targetIsRatio: true
+        )
     }
 
     /// The same events once more, as a client sends them after a lost answer.

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LedgerState
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import TelemetryEvents
 
 /// The steps of the service around its commit.
@@ -10,6 +11,7 @@ struct FoldPipeline {
     private let key: InstallationKey
     private let identityKey: IdentityKey
     private var fold: LifecycleFold
+    private var refresh = RefreshFold(anonymousIsOneInstallation: false)
     private(set) var accepted = 0
     /// Seconds spent behind the decoder.
     private(set) var foldSeconds = 0.0
@@ -21,6 +23,7 @@ struct FoldPipeline {
     }
 
     var scheduled: Int { Int(fold.totals.scheduled) }
+    var checks: Int { Int(refresh.totals.checks(isAvailable: true)) }
     var openCycles: Int { fold.openCycles }
     var identities: Int { fold.rememberedIdentities }
     var identityBytes: Int { fold.identityBytes }
@@ -39,7 +42,9 @@ struct FoldPipeline {
         )
         let watch = Stopwatch()
         let records = newRecords(decoded)
+        let others = fold.otherEvents
         try fold.apply(records.span, receivedAt: now)
+        if fold.otherEvents != others { try refresh.apply(records.span, receivedAt: now) }
         fold.clearProposals()
         foldSeconds += watch.seconds
     }

@@ -11,6 +11,8 @@ struct DeviceLog {
         case stamped
         /// `logcat -v threadtime`.
         case threadtime
+        /// Like the stamped one, with a run of the background refresh in each cycle.
+        case bothApps = "stamped, both apps'"
     }
 
     private static let start: Int64 = 1_640_995_200  // 2022
@@ -49,6 +51,7 @@ struct DeviceLog {
         default: succeed(isCached: kind != 9)
         }
         deliver(isCached: ![3, 5, 7, 9].contains(kind))
+        if form == .bothApps { refresh() }
         cycle += 1
     }
 
@@ -88,6 +91,13 @@ struct DeviceLog {
         line(241, "SCHEDULER", "Notification delivered (id=", id, ")")
     }
 
+    private mutating func refresh() {
+        line(250, "BackgroundRefresh", "Background refresh task started")
+        line(251, "BackgroundRefresh", "Last test was 40 days ago. Available: false")
+        line(251, "BackgroundRefresh", "Background refresh completed in 1.25s with success: true")
+        line(251, "BackgroundRefresh", "Scheduled background refresh for 4.0 hours from now")
+    }
+
     private var id: [UInt8] { Array("n\(cycle)".utf8) }
 
     private func rfc3339(at second: Int64) -> [UInt8] {
@@ -105,9 +115,9 @@ struct DeviceLog {
     ) {
         let time = rfc3339(at: second)
         switch form {
-        case .stamped:
+        case .stamped, .bothApps:
             bytes += time
-            bytes += Array(" [DNP-\(component)] ".utf8)
+            bytes += Array((component == "BackgroundRefresh" ? " [\(component)] " : " [DNP-\(component)] ").utf8)
         case .threadtime:
             bytes += time[5..<10]
             bytes.append(UInt8(ascii: " "))

@@ -10,7 +10,7 @@ enum LogsBenchmark: Benchmark {
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
         try compared(.stamped, target: .atLeast(5_000_000), room) + compared(.threadtime, target: nil, room)
-            + [growing(room)]
+            + compared(.bothApps, target: nil, room) + [growing(room)]
     }
 
     private static func compared(_ form: DeviceLog.Form, target: Target?, _ room: BenchmarkRoom) throws -> [Row] {
