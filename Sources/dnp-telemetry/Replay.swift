@@ -46,9 +46,6 @@ struct Replay: ParsableCommand {
         guard labels.isEmpty || format == .text else {
             throw ValidationError("expected --label with --format text; the counters of --format json have no labels")
         }
-        guard labels.isEmpty || inputs.app != .aiq else {
-            throw ValidationError("expected --label without --app aiq, whose metrics have no such labels")
-        }
     }
 
     func run() throws {

@@ -129,11 +129,16 @@ struct LifecycleLabelTests {
         }
     }
 
+    private static let ofRefresh = [
+        "runs_total", "skipped_total", "schedules_total", "notifications_total", "checks_total", "violations_total",
+        "duration_seconds", "days_since_test",
+    ]
+
     /// What the labels may stand at.
     private static func isLabelled(_ name: String) -> Bool {
         let families =
             (LifecycleCounterFamily.ofPrefetch + LifecycleCounterFamily.ofDelivery).map(\.name)
-            + LifecycleHistogramFamily.ofCycles.map(\.name)
+            + LifecycleHistogramFamily.ofCycles.map(\.name) + ofRefresh.map { "aiq_background_refresh_\($0)" }
         return families.contains { name.hasPrefix($0) }
     }
 

@@ -27,6 +27,6 @@ if printf '%s\n' "$result" | grep -q '"name":"--sequence","passed":true'; then
     exit 0
 fi
 echo "❌ Log sequence incomplete: Missing steps"
-printf '%s\n' "$result" | sed -n 's/.*"name":"--sequence".*"unmet":\[\(.*\)\]}.*/\1/p' | tr -d '"' |
+printf '%s\n' "$result" | sed -n 's/.*"name":"--sequence".*"unmet":\[\([^]]*\)\].*/\1/p' | tr -d '"' |
     sed 's/,\(missing:\|out of order:\)/\n\1/g' | sed 's/^/  /' >&2
 exit 1

@@ -176,9 +176,21 @@ struct RecordedLedgerTests {
             #expect(grown.value("dnp_prefetch_open_cycles") == record.openCycles)
             #expect(grown.ingestBalance == 0)
 
+            // That version knew one app; the second one counts from 0.
+            func runs(_ page: MetricsPage) -> [Double] {
+                page.samples.filter { $0.key.name.hasPrefix("aiq_") && !$0.key.name.hasSuffix("_bucket") }.map(\.value)
+            }
+            #expect(runs(grown).count > 20 && runs(grown).allSatisfy { $0 == 0 })
+            let checked =
+                #"{"event":"refresh_checked","timestamp":"2025-11-15T05:54:00Z","installationId":"recorded","#
+                + #""properties":{"daysSinceTest":100,"available":true}}"#
+            #expect(try await client.post(ndjson([checked])).receipt().accepted == 1)
+
             await service.kill()
             try await service.start()
-            #expect(StageCounts(try await client.metrics()) == expected)
+            let restarted = try await client.metrics()
+            #expect(StageCounts(restarted) == expected)
+            #expect(restarted.value("aiq_background_refresh_checks_total", ["available": "true"]) == 1)
             #expect(try await service.terminate() == .code(0))
             let verified = try await Command.ledger(service, "verify", "--no-journal")
             #expect(verified.status == .code(0), "\(verified.text)\(verified.error)")
