@@ -143,7 +143,9 @@ package struct ProjectionChanges: Sendable {
         let deleted = folds.takeDeletedPrefixes(max(0, bytes - part.bytes) / Self.deletionBytes + 1)
         for prefix in deleted { part.removeAll(prefix: StateKey(LedgerProjection.foldPrefix + prefix)) }
         let rest = bytes - deleted.count * Self.deletionBytes
-        while part.bytes < rest, let page = folds.takePage() { part.put(StateKey(LedgerProjection.foldPrefix + page.key), page.value) }
+        while part.bytes < rest, let page = folds.takePage() {
+            part.put(StateKey(LedgerProjection.foldPrefix + page.key), page.value)
+        }
         return part.isEmpty ? nil : part
     }
 }

@@ -326,7 +326,8 @@ struct VerdictCursor {
         return verdict
     }
 
-    private static func run(_ reader: inout VerdictReader, _ bytes: Span<UInt8>) throws(VerdictRecordError) -> RunVerdict
+    private static func run(_ reader: inout VerdictReader, _ bytes: Span<UInt8>) throws(VerdictRecordError)
+        -> RunVerdict
     {
         let closedAt = try reader.time(bytes)
         let present = VerdictRecord.RunPresence(rawValue: try reader.byte(bytes))

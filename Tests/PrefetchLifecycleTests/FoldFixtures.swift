@@ -92,7 +92,9 @@ extension LifecycleFold {
     /// The totals of each group by its names, since the order of the groups is that of their arrival.
     var namedTotals: [String: LifecycleTotals] {
         Dictionary(
-            uniqueKeysWithValues: totalsByGroup.map { ("\($0.name.platform) \($0.name.appVersion)", $0.totals.withoutImplied) }
+            uniqueKeysWithValues: totalsByGroup.map {
+                ("\($0.name.platform) \($0.name.appVersion)", $0.totals.withoutImplied)
+            }
         )
     }
 }

@@ -64,7 +64,10 @@ struct SecondAppTests {
         let events = EventText.decode([Self.run[0]]).events
         var cursor = EventCursor()
         let event = try #require(try cursor.next(in: events.bytes.span))
-        #expect(verdict.installation == event.installation.map { EventText.identityKey.runs(ofInstallation: $0.fingerprint) })
+        #expect(
+            verdict.installation
+                == event.installation.map { EventText.identityKey.runs(ofInstallation: $0.fingerprint) }
+        )
         try await pipeline.close()
     }
 

@@ -30,7 +30,10 @@ struct CatalogTests {
     @Test("the journal's message catalog explains each kind of event and each verdict, each once, and nothing else")
     func complete() throws {
         let ids = try Self.entries().map(\.id)
-        let known = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)"]
+        let known =
+            EventKind.allCases.map { "\($0.messageID)" } + [
+                "\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)",
+            ]
         #expect(ids.sorted() == known.sorted())
     }
 
@@ -61,7 +64,10 @@ struct CatalogTests {
 
     @Test("each kind of event and the verdict have a message id of their own")
     func messageIDs() {
-        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)"]
+        let ids =
+            EventKind.allCases.map { "\($0.messageID)" } + [
+                "\(VerdictJournalEntry.messageID)", "\(VerdictJournalEntry.runMessageID)",
+            ]
         #expect(Set(ids).count == ids.count)
         for id in ids { #expect(id.count == 32 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }, "\(id)") }
     }

@@ -169,6 +169,9 @@ extension MetricsPage {
 extension JournalEntry {
     /// The event of the entry.
     var identity: EventIdentity {
-        EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? fields["DNP_EVENT_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
+        EventIdentity(
+            scheduleId: fields["DNP_SCHEDULE_ID"] ?? fields["DNP_EVENT_ID"] ?? "",
+            kind: fields["DNP_EVENT"] ?? ""
+        )
     }
 }

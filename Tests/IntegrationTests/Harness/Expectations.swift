@@ -35,7 +35,9 @@ func expectExactlyOnce(
     optional: [EventIdentity] = [],
     sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {
-    let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID", "DNP_EVENT_ID", "DNP_SEQ", "DNP_LEDGER"])
+    let entries = try await journal.entries(fields: [
+        "DNP_EVENT", "DNP_SCHEDULE_ID", "DNP_EVENT_ID", "DNP_SEQ", "DNP_LEDGER",
+    ])
     var counts: [EventIdentity: Int] = [:]
     for entry in entries { counts[entry.identity, default: 0] += 1 }
     let missing = expected.filter { counts[$0] == nil }
@@ -100,7 +102,8 @@ struct CounterWatch {
     private(set) var falls: [String] = []
 
     private static let durable = [
-        "aiq_background_refresh_", "dnp_prefetch_", "dnp_notification_", "dnp_plugin_", "dnp_content_", "dnp_integrity_", "dnp_telemetry_events_",
+        "aiq_background_refresh_", "dnp_prefetch_", "dnp_notification_", "dnp_plugin_", "dnp_content_",
+        "dnp_integrity_", "dnp_telemetry_events_",
         "dnp_telemetry_unknown_fields_", "dnp_telemetry_implied_stages_", "dnp_telemetry_journal_entries_confirmed_",
     ]
 

@@ -19,7 +19,8 @@ struct SecondAppServiceTests {
 
     private static func event(_ kind: String, second: Int, _ properties: String = "", device: String = "q") -> String {
         let time = "2025-11-15T05:54:0\(second)Z"
-        return #"{"event":"\#(kind)","timestamp":"\#(time)","installationId":"\#(device)","properties":{\#(properties)}}"#
+        return
+            #"{"event":"\#(kind)","timestamp":"\#(time)","installationId":"\#(device)","properties":{\#(properties)}}"#
     }
 
     /// The same as analytics events tell it.
@@ -64,7 +65,8 @@ struct SecondAppServiceTests {
                 let lines = Self.events + [scheduled]
                 let answer =
                     switch way {
-                    case .json: try await client.post(Array("[\(lines.joined(separator: ","))]".utf8), type: "application/json")
+                    case .json:
+                        try await client.post(Array("[\(lines.joined(separator: ","))]".utf8), type: "application/json")
                     case .ndjson: try await client.post(Self.text(lines))
                     default: try await client.post(log, type: "text/plain")
                     }
@@ -213,7 +215,8 @@ struct SecondAppServiceTests {
             let starts = (0..<10_000).map { number in
                 let fraction = String(100_000 + number).dropFirst(2)
                 let second = 10 + number / 1_000
-                return #"{"event":"refresh_started","timestamp":"2025-11-15T05:54:\#(second).\#(fraction)Z","installationId":"q"}"#
+                return
+                    #"{"event":"refresh_started","timestamp":"2025-11-15T05:54:\#(second).\#(fraction)Z","installationId":"q"}"#
             }
             for chunk in 0..<10 {
                 _ = try await client.post(Self.text(Array(starts[chunk * 1_000..<(chunk + 1) * 1_000]))).receipt()
