@@ -450,8 +450,16 @@ struct RefreshWrapper: CustomTestStringConvertible, Sendable {
             RefreshWrapper(name: "rfc5424 by its process", forced: .rfc5424) {
                 "<165>1 2025-11-15T05:53:00Z host AIQ 42 ID47 - \($0)"
             },
+            RefreshWrapper(name: "rfc5424 by its program", forced: .rfc5424) {
+                "<165>1 2025-11-15T05:53:00Z host BackgroundRefresh 42 ID47 - \($0)"
+            },
             RefreshWrapper(name: "journal by its identifier", forced: .journalJSON) {
                 object(["MESSAGE": $0, "SYSLOG_IDENTIFIER": "AIQ", "__REALTIME_TIMESTAMP": "1763185980000000"])
+            },
+            RefreshWrapper(name: "journal by its identifier, named like the marker", forced: .journalJSON) {
+                object([
+                    "MESSAGE": $0, "SYSLOG_IDENTIFIER": "BackgroundRefresh", "__REALTIME_TIMESTAMP": "1763185980000000",
+                ])
             },
         ]
 }

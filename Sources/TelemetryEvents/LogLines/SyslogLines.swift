@@ -37,7 +37,7 @@ enum RFC5424Line {
         guard let host = field(bytes, &cursor) else { return false }
         if !isNil(bytes, host) { line.device = host }
         guard let program = field(bytes, &cursor), let process = field(bytes, &cursor) else { return false }
-        line.noteProcess(program, bytes)
+        line.noteProgram(program, bytes)
         var digits = LineCursor(process)
         if let number = digits.digits(bytes), digits.isAtEnd { line.process = number }
         guard field(bytes, &cursor) != nil, cursor.consume(UInt8(ascii: " "), bytes) else { return false }
@@ -180,7 +180,7 @@ enum JournalJSONLine {
             line.process = cursor.digits(bytes) ?? 0
         }
         line.device = object.hostname ?? 0..<0
-        if let identifier = object.syslogIdentifier { line.noteProcess(identifier, bytes) }
+        if let identifier = object.syslogIdentifier { line.noteProgram(identifier, bytes) }
         let cursor = LineCursor(bytes.trimmedLine(message))
         let inner = cursor.peek(bytes) == UInt8(ascii: "{") ? LogObject(bytes, cursor.rest) : nil
         if let inner, inner.isEvent {
