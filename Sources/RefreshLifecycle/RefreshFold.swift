@@ -213,7 +213,10 @@ public struct RefreshFold: Sendable {
             groups[group].totals.count(run.outcome)
             if let duration = run.duration { groups[group].totals.duration.observe(duration) }
         }
-        groups[group].totals.count(RefreshVerdict(run, after: RefreshPast(isDenied: true), known: .min))
+        // Of a start alone nothing says whether its run ended.
+        if fact.kind != .started {
+            groups[group].totals.count(RefreshVerdict(run, after: RefreshPast(isDenied: true), known: .min))
+        }
         effects.add(fact.momentKey != nil || fact.isEnd ? .counted : .informational)
     }
 

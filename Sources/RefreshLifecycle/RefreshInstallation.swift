@@ -66,16 +66,17 @@ struct RefreshInstallation: Sendable {
         return low
     }
 
-    /// Whether the run of an end has no other one.
+    /// Whether the run of an end has no other one, and no outcome yet.
     private func isFirstEnd(at place: Int) -> Bool {
         let time = facts[place].time
         for fact in facts[..<place].reversed() {
-            if fact.kind == .started || time - fact.time > RefreshRules.reach { break }
-            if fact.isEnd { return false }
+            if time - fact.time > RefreshRules.reach { break }
+            if fact.isEnd || fact.has(RefreshFact.outcomeCounted) { return false }
+            if fact.kind == .started { break }
         }
         for fact in facts[(place + 1)...] {
             if fact.kind == .started || fact.time - time > RefreshRules.trailing { break }
-            if fact.isEnd { return false }
+            if fact.isEnd || fact.has(RefreshFact.outcomeCounted) { return false }
         }
         return true
     }

@@ -72,6 +72,20 @@ struct RefreshClosingTests {
         #expect([effects.informational, effects.counted, effects.repeated] == [1, 4, 2])
     }
 
+    @Test("an end that arrives after its run has counted as incomplete moves no counter, and its effect says so")
+    func lateEndOfIncompleteRun() throws {
+        var fold = RefreshFold.keeping()
+        try fold.apply([.started(0), .checked(1, 10, false)])
+        fold.closeAll(from: hours)
+        #expect(fold.totals.runs(.incomplete) == 1)
+        _ = fold.takeEffects()
+        try fold.apply([.completed(2)], at: 2 * hours)
+        fold.closeAll(from: 2 * hours)
+        #expect(fold.totals.runs(.incomplete) == 1 && fold.totals.runs(.completed) == 0)
+        let effects = fold.takeEffects()
+        #expect([effects.informational, effects.counted, effects.repeated] == [0, 0, 1])
+    }
+
     @Test("an older run that arrives after a newer one was closed is judged by itself")
     func olderRunIsJudgedLater() throws {
         var fold = RefreshFold.keeping()

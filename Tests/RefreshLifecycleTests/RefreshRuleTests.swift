@@ -222,6 +222,7 @@ struct RefreshRuleTests {
         #expect(fold.totals.notifications(.sent) == 2)
         #expect(fold.totals.violations(.availabilityWrong) == 1)
         #expect(fold.totals.violations(.notifiedAgain) == 0)
+        #expect(fold.totals.violations(.runNotEnded) == 0)
         #expect(fold.knownInstallations == 0)
     }
 }

@@ -315,7 +315,6 @@ struct ValidateTests {
             (["validate", "--app", "aiq", "--schedule", "/nowhere"], "expected --schedule without --app aiq"),
             (["validate", "--app", "aiq", "--device"], "expected --device without --app aiq"),
             (["validate", "--app", "aiq", "--whole"], "expected --whole without --app aiq"),
-            (["replay", "--app", "aiq", "--label", "platform"], "expected --label without --app aiq"),
             (["report", "--app", "aiq", "--cycle", "a"], "expected --cycle without --app aiq"),
         ]
     )
