@@ -230,6 +230,8 @@ extension OneAtATime {
                 for client in clients { try await client.waitUntilDurable(10) }
                 #expect(running.pipeline.page["dnp_telemetry_lines_open_connections"] ?? 0 <= 20)
                 for client in clients { client.close() }
+                // Before the service has seen them end, they still count, and a further one may be refused.
+                await waitUntil("all are gone") { running.pipeline.page["dnp_telemetry_lines_open_connections"] == 0 }
             }
             #expect(running.pipeline.page.scheduled == 600)
             try await running.end()
