@@ -116,9 +116,16 @@ let package = Package(
         ),
         .target(name: "Journald", dependencies: ["CSystemd", "SystemPrimitives"], swiftSettings: strict),
         .target(
+            name: "CycleIndex",
+            dependencies: [
+                "TelemetryEvents", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "EventLedger",
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "LedgerState",
             dependencies: [
-                "TelemetryEvents", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry",
+                "TelemetryEvents", "CycleIndex", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry",
                 "LifecycleMetrics", "EventLedger", "Journald", "Hashing", "TextOutput",
             ],
             swiftSettings: strict
@@ -126,7 +133,7 @@ let package = Package(
         .target(
             name: "LedgerTools",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "EventLedger",
+                "TelemetryEvents", "CycleIndex", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "EventLedger",
                 "Journald", "LedgerState",
                 "LogInput", "TextOutput", "Hashing",
             ],
@@ -156,8 +163,8 @@ let package = Package(
         .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics",
-                "LifecycleMetrics",
+                "TelemetryEvents", "CycleIndex", "LifecycleState", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
+                "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CycleIndex
 package import EventLedger
 package import PrefetchLifecycle
 package import RefreshLifecycle
@@ -24,6 +25,8 @@ package struct LedgerProjection: Sendable {
     /// The read position of every source.
     package private(set) var sources = SourcePositions()
     package private(set) var position = LedgerPosition.start
+    /// What the console shows; nil where there is none. It is saved beside this state, with a position of its own.
+    package private(set) var index: CycleIndex?
     /// The batch up to which the effects of events are estimated, as in the saved state that a rebuild is compared with.
     package var estimatesUpTo: Int64?
     /// Whether the loaded state was that of an older version, and lacked what this one saves beside.
@@ -33,10 +36,17 @@ package struct LedgerProjection: Sendable {
     /// As the last checkpoint has it.
     private var savedHalvings = 0
 
-    package init(identityKey: IdentityKey, limits: LifecycleLimits) {
+    /// - Parameter index: what the console shows, for the same position.
+    package init(identityKey: IdentityKey, limits: LifecycleLimits, index: CycleIndex? = nil) {
         self.identityKey = identityKey
         self.limits = limits
-        fold = LifecycleFold(key: identityKey, limits: limits, anonymousIsOneInstallation: false)
+        self.index = index
+        fold = LifecycleFold(
+            key: identityKey,
+            limits: limits,
+            keepsClosedCycles: index != nil,
+            anonymousIsOneInstallation: false
+        )
     }
 
     /// The time of the last row, in microseconds since 1970; nil without rows.
@@ -55,6 +65,8 @@ package struct LedgerProjection: Sendable {
     package mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(DamagedRowError) {
         self.position = position
         let receivedAt = Timestamp(microseconds: batch.receivedAt)
+        willIndex(receivedAt)
+        defer { didIndex() }
         let readableReceipt = IngestReceipt(encoded: batch.receipt)
         let receipt = readableReceipt ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
@@ -89,13 +101,29 @@ package struct LedgerProjection: Sendable {
         let others = fold.otherEvents
         var damage: EventRecordError?
         do throws(EventRecordError) {
-            try fold.apply(records, receivedAt: receivedAt)
+            if index == nil {
+                try fold.apply(records, receivedAt: receivedAt)
+            } else {
+                try applyIndexed(records, receivedAt: receivedAt)
+            }
         } catch {
             damage = error
         }
         // Both folds read the records alike, so that the second one finds the same damage.
         if fold.otherEvents != others { try refresh.apply(records, receivedAt: receivedAt) }
         if let damage { throw damage }
+    }
+
+    /// Folds events and notes what they name for the console.
+    private mutating func applyIndexed(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+        // Taken out, so that the fold and the index can change at once.
+        var taken: CycleIndex?
+        swap(&taken, &index)
+        defer { swap(&taken, &index) }
+        guard var index = taken else { return }
+        taken = nil
+        defer { taken = index }
+        try fold.apply(records, receivedAt: receivedAt) { event, schedule in index.note(event, schedule, in: records) }
     }
 
     private mutating func halveLimits(_ halvings: Int) {
@@ -193,6 +221,66 @@ package struct LedgerProjection: Sendable {
     }
 }
 
+// MARK: The console
+
+extension LedgerProjection {
+    /// What is counted now, for the console.
+    package var consoleCounts: ConsoleCounts {
+        let received = accounts.received.values.reduce(0, &+)
+        return ConsoleCounts(
+            fold.totalsByGroup,
+            refresh.totals,
+            received: received,
+            accepted: accounts.accepted,
+            duplicates: accounts.duplicates,
+            rejected: accounts.rejected.reduce(0, &+)
+        )
+    }
+
+    /// Puts what was counted into the index's slots of time, so that the index is whole.
+    ///
+    /// - Parameter counts: what is counted now; nil where that is yet to be looked up.
+    package mutating func updateIndex(_ counts: ConsoleCounts? = nil) {
+        guard index != nil else { return }
+        let counts = counts ?? consoleCounts
+        index?.counts.take(counts)
+    }
+
+    /// What the index has saved is saved.
+    package mutating func savedIndex() { index?.saved() }
+
+    /// Puts the growth until now into the slot of its time, before a batch of another minute.
+    private mutating func willIndex(_ receivedAt: Timestamp) {
+        guard let counts = index?.counts, isIndexing, counts.isNewMinute(receivedAt.microseconds) else { return }
+        let counted = consoleCounts
+        index?.counts.take(counted, next: receivedAt.microseconds)
+    }
+
+    /// Whether the index has yet to get what the batch at the current position closes: it may be ahead of the state that a
+    /// recovery began with.
+    private var isIndexing: Bool { index.map { $0.position.batch < position.batch } ?? false }
+
+    private mutating func didIndex() {
+        guard index != nil else { return }
+        let closed = fold.takeClosedCycles()
+        if isIndexing {
+            let (groups, clock, halvings, position) = (fold.totalsByGroup, fold.clock, fold.halvings, position)
+            index?.add(closed, closedAt: clock, groups: groups.map(\.name), at: position, halvings: halvings)
+        } else if index?.position.batch == position.batch {
+            updateIndex()
+        }
+    }
+
+    /// Brings the index to the loaded state, where it is not ahead of it.
+    ///
+    /// - Parameter now: the time, in microseconds since 1970.
+    fileprivate mutating func beginIndex(now: Int64) {
+        guard let reached = index?.position.batch, reached <= position.batch else { return }
+        if reached < position.batch { index?.restartCounts(at: position, since: now) }
+        updateIndex()
+    }
+}
+
 extension LedgerProjection {
     /// The result of a recovery.
     package struct Recovery: Sendable {
@@ -276,16 +364,21 @@ extension LedgerProjection {
     ///
     /// - Parameters:
     ///   - isFromStart: whether to ignore the checkpoint and fold every batch.
+    ///   - index: what the console shows, as it was saved; nil without a console.
+    ///   - now: the time, in microseconds since 1970: from then on the console counts where its index has missed something.
     ///   - onProgress: called at the beginning and after every read.
     package static func recover(
         from reader: LedgerReader,
         identityKey: IdentityKey,
         limits: LifecycleLimits,
         isFromStart: Bool = false,
+        index: CycleIndex? = nil,
+        now: Int64 = 0,
         onProgress: (RecoveryProgress) -> Void = { _ in }
     ) throws(LedgerError) -> (LedgerProjection, Recovery) {
-        var projection = LedgerProjection(identityKey: identityKey, limits: limits)
+        var projection = LedgerProjection(identityKey: identityKey, limits: limits, index: index)
         if !isFromStart { try projection.load(from: reader) }
+        projection.beginIndex(now: now)
 
         var last = projection.position.batch
         let ends = try reader.statistics()

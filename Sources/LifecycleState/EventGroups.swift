@@ -11,6 +11,12 @@ public struct EventGroup: Hashable, Sendable {
 
     /// The group of events that name neither platform nor version, which is the first one of a fold.
     public static let unknown = EventGroup(platform: "unknown", appVersion: "unknown")
+
+    /// Creates a group.
+    package init(platform: String, appVersion: String) {
+        self.platform = platform
+        self.appVersion = appVersion
+    }
 }
 
 /// The groups of events seen so far; the first holds events that name neither platform nor version.

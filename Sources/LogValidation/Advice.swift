@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PrefetchLifecycle
+package import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// What to look at next, as the plugin's testing guide advises.
-enum Advice {
+package enum Advice {
     /// For a cycle: for each violation, then for the stage at which it stopped, each sentence once.
     static func of(_ cycle: JudgedCycle) -> [String] {
         var advice: [String] = []
@@ -74,7 +74,7 @@ enum Advice {
     }
 
     /// For a rule that was broken.
-    static func of(_ violation: ViolationKind) -> [String] {
+    package static func of(_ violation: ViolationKind) -> [String] {
         switch violation {
         case .executedWithoutScheduled:
             ["Check that every submission is logged, and that the log begins before the scheduling."]

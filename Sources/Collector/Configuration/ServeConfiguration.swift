@@ -20,6 +20,8 @@ package struct ServeConfiguration: Sendable {
         case off
     }
 
+    /// Every setting with its value and where it comes from, for the console; nil where no layers were read.
+    var settings: EffectiveSettings?
     /// Where the service listens, and for what.
     package var listeners = [Listener(.address(host: "127.0.0.1", port: 10910))]
     /// The directory of the ledger and the key.

@@ -30,7 +30,9 @@ package struct SettingsReader: Sendable {
         let reading = reading()
         let problems = reading.problems.isEmpty ? reading.conflicts : reading.problems
         guard problems.isEmpty else { throw ConfigurationProblems(problems: problems.inOrder(of: file)) }
-        return reading.configuration
+        var configuration = reading.configuration
+        configuration.settings = EffectiveSettings(reading)
+        return configuration
     }
 
     /// The problems of the options alone, without the file.

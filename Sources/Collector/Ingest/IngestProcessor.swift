@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CycleIndex
 internal import EventLedger
 internal import LedgerState
 internal import Logging
@@ -19,6 +20,8 @@ struct IngestProcessor: CommitProcessor {
     private static let tickInterval: Int64 = 10_000_000
     /// The same while the ledger is short of room, in which each closed cycle leaves some.
     private static let hurriedTickInterval: Int64 = 1_000_000
+    /// As much of the console's index waits at most for the next checkpoint; about, in bytes.
+    private static let waitingIndexBytes = 256 << 10
     /// How often the ledger's room is measured, in microseconds.
     private static let roomInterval: Int64 = 100_000
 
@@ -35,6 +38,8 @@ struct IngestProcessor: CommitProcessor {
     private var retention: LedgerRetention
     private var metrics: ProjectionMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
+    /// Nil where there is no console.
+    private var console: ConsoleFeed.Writer?
     private var failures: FailureLog
     private var marks: MarkLog
     private let log: Logger
@@ -63,6 +68,7 @@ struct IngestProcessor: CommitProcessor {
         log: Logger,
         watch: ClockWatch? = nil,
         started: ClockReading? = nil,
+        console: ConsoleFeed? = nil,
         monotonic: @escaping @Sendable () -> Int64 = { Int64(clamping: LedgerClock.system.monotonic() / 1_000) },
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
@@ -72,6 +78,7 @@ struct IngestProcessor: CommitProcessor {
         self.onCommit = onCommit
         self.log = log
         self.watch = watch
+        self.console = console.map { ConsoleFeed.Writer($0) }
         self.monotonic = monotonic
         failures = FailureLog(log)
         marks = MarkLog(log)
@@ -188,6 +195,7 @@ struct IngestProcessor: CommitProcessor {
         } catch {
             metrics.unreadableRecords.add()
         }
+        console?.committed(batch, at: placement)
         return .committed(accepted: Int(batch.count), duplicates: preparation.duplicates)
     }
 
@@ -209,6 +217,10 @@ struct IngestProcessor: CommitProcessor {
     mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         keepRoom(ledger, now: now)
         marks.look(at: ledger.markFailure)
+        console?.publish(&projection, at: monotonic())
+        if let index = projection.index, index.unsavedBytes >= Self.waitingIndexBytes {
+            saveIndex(ledger, at: position, now: now)
+        }
         let isHurried = isShortOfRoom && retention.isAhead(of: checkpoints.last)
         if let step = checkpoints.next(at: position, now: now, isHurried: isHurried) {
             _ = take(step, ledger, at: position, now: now)
@@ -233,7 +245,8 @@ struct IngestProcessor: CommitProcessor {
 
     /// Holds back what the next checkpoint needs by now, and from time to time measures what is left.
     private mutating func keepRoom(_ ledger: EventLedger, now: Int64) {
-        let bytes = checkpoints.pendingBytes(state: projection.checkpointBytes)
+        let index = projection.index?.unsavedBytes ?? 0
+        let bytes = checkpoints.pendingBytes(state: projection.checkpointBytes) + index
         guard now >= roomAt || now < roomAt - 2 * Self.roomInterval else {
             return ledger.expectCheckpoint(of: bytes)
         }
@@ -298,7 +311,10 @@ struct IngestProcessor: CommitProcessor {
         do throws(LedgerError) {
             switch step {
             case .tidy: checkpoints.tidied(isDone: try ledger.tidy(name))
-            case .begin: checkpoints.began(projection.takeChanges(at: position))
+            case .begin:
+                // Before the state that it must not fall behind.
+                saveIndex(ledger, at: position, now: now)
+                checkpoints.began(projection.takeChanges(at: position))
             case .write(let part):
                 try ledger.stage(part, of: name)
                 checkpoints.wrote()
@@ -311,6 +327,20 @@ struct IngestProcessor: CommitProcessor {
             checkpoints.failed(now: now)
             metrics.checkpointFailures.add()
             return false
+        }
+    }
+
+    /// Saves the console's index as of the current position. What cannot be saved stays in memory; the ledger's own state
+    /// does not wait for it.
+    private mutating func saveIndex(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
+        guard projection.index != nil, !isShortOfRoom else { return }
+        projection.updateIndex()
+        guard let changes = projection.index?.changes else { return }
+        do throws(LedgerError) {
+            try ledger.checkpoint(projection: CycleIndex.name, at: position, changes: changes, now: now)
+            projection.savedIndex()
+        } catch {
+            metrics.checkpointFailures.add()
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CycleIndex
 internal import EventLedger
 internal import LedgerState
 internal import Logging
@@ -20,10 +21,13 @@ struct RecoveredLedger {
     /// An unreadable checkpoint is replaced by folding the whole ledger; where batches were already deleted, the ledger is
     /// set aside like a damaged one and a new one begins.
     ///
-    /// - Parameter onProgress: Called with the progress of folding.
+    /// - Parameters:
+    ///   - hasConsole: whether the console's index is kept.
+    ///   - onProgress: Called with the progress of folding.
     init(
         directory: String,
         durability: LedgerDurability,
+        hasConsole: Bool = false,
         now: Int64,
         _ log: Logger,
         onProgress: (RecoveryProgress) -> Void = { _ in }
@@ -43,17 +47,20 @@ struct RecoveredLedger {
         }
         let identityKey = key.identityKey
         let limits = LifecycleLimits()
+        let empty = hasConsole ? CycleIndex(at: .start, since: now) : nil
         var recovered: (LedgerProjection, LedgerProjection.Recovery)
         do throws(LedgerError) {
             recovered = try LedgerProjection.recover(
                 from: ledger.reader,
                 identityKey: identityKey,
                 limits: limits,
+                index: hasConsole ? Self.index(ledger, log) ?? empty : nil,
+                now: now,
                 onProgress: onProgress
             )
         } catch {
             guard error.isDamage else { throw error }
-            if let refolded = try Self.refolded(ledger, identityKey, limits, onProgress) {
+            if let refolded = try Self.refolded(ledger, identityKey, limits, empty, onProgress) {
                 log.error("the checkpoint cannot be read; the whole ledger was folded again: \(error.description)")
                 recovered = refolded
             } else {
@@ -61,7 +68,8 @@ struct RecoveredLedger {
                 opening = .setAside(path: path, reason: error.description)
                 ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
                 try Self.bind(key, to: ledger, directory, now: now, log)
-                recovered = (LedgerProjection(identityKey: identityKey, limits: limits), LedgerProjection.Recovery())
+                let projection = LedgerProjection(identityKey: identityKey, limits: limits, index: empty)
+                recovered = (projection, LedgerProjection.Recovery())
             }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
@@ -146,11 +154,25 @@ struct RecoveredLedger {
         }
     }
 
+    /// The console's index as it was saved; nil where there is none, or where it is damaged, so that it begins anew.
+    private static func index(_ ledger: EventLedger, _ log: Logger) -> CycleIndex? {
+        do throws(LedgerError) {
+            if let index = try CycleIndex(ledger.reader) { return index }
+            guard try ledger.reader.position(of: CycleIndex.name) != nil else { return nil }
+            log.warning("the console's index cannot be read and begins anew; counters and events are not affected")
+        } catch {
+            log.warning("the console's index cannot be read and begins anew: \(error.description)")
+        }
+        try? ledger.forget(projection: CycleIndex.name)
+        return nil
+    }
+
     /// Folds the whole ledger and drops its checkpoint; nil when batches were deleted or are damaged, too.
     private static func refolded(
         _ ledger: EventLedger,
         _ identityKey: IdentityKey,
         _ limits: LifecycleLimits,
+        _ index: CycleIndex?,
         _ onProgress: (RecoveryProgress) -> Void
     ) throws(LedgerError) -> (LedgerProjection, LedgerProjection.Recovery)? {
         do throws(LedgerError) {
@@ -160,6 +182,7 @@ struct RecoveredLedger {
                 identityKey: identityKey,
                 limits: limits,
                 isFromStart: true,
+                index: index,
                 onProgress: onProgress
             )
             try ledger.forget(projection: LedgerProjection.name)

@@ -28,6 +28,10 @@ public struct ClosedCycle: Sendable {
     public var hasAssumedTimes: Bool
     /// Whether the app's clock was warped for one of its events, as a test does; its times are in no histogram.
     public var isTimeWarped: Bool
+    /// The place of its platform and version in `LifecycleFold.totalsByGroup`.
+    public var group = 0
+    /// The earliest begin of its task, where known.
+    public var earliestBegin: Timestamp?
 }
 
 extension ClosedCycle {

@@ -350,6 +350,8 @@ extension ClosedCycle {
         scheduleHashMatches = evaluation.scheduleHashMatches
         hasAssumedTimes = !evaluation.hasTimes
         isTimeWarped = evaluation.isTimeWarped
+        group = Int(cycle.group)
+        earliestBegin = cycle.window.time(base: cycle.base)
         if hasAssumedTimes { stages.keepOrderOfLines() }
     }
 }

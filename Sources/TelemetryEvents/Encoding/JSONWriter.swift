@@ -81,6 +81,13 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// A value that is JSON already.
+    package mutating func value(encoded json: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
     private mutating func separate() {
         if needsComma { bytes.append(",") }
         needsComma = false

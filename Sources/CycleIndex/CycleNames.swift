@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import TelemetryEvents
+
+/// What the events of open cycles name, in bounded memory, so that a cycle that closes can be shown with its device and
+/// the id of its schedule. The fold has hashes of them alone.
+///
+/// Two generations: a full one is kept until the next is full, too. An event whose name is in the older one brings it into
+/// the newer, so that the names of cycles are forgotten first that nothing was heard of for longest.
+struct CycleNames: Sendable {
+    static let prefix = "names/"
+    private static let chunkBytes = 16 << 10
+
+    private var current = NameGeneration()
+    private var earlier = NameGeneration()
+    private var number: UInt64 = 0
+    private var savedBytes = 0
+    /// From where on the older generation is not saved.
+    private var earlierSavedBytes = 0
+    private var droppedGenerations: [UInt64] = []
+    private let limit: Int
+    /// The key of the latest name: the events of a cycle arrive together.
+    private var latest: UInt64 = 0
+
+    /// - Parameter limit: the most bytes of a generation.
+    init(limit: Int = 2 << 20) {
+        self.limit = limit
+    }
+
+    /// The memory of the names and of their tables.
+    var byteCount: Int { current.byteCount + earlier.byteCount }
+
+    /// Notes what an event names.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - schedule: the hash of its schedule; nil without an id.
+    ///   - bytes: the bytes that the event was read from.
+    @inline(__always)
+    mutating func note(_ event: borrowing Event, _ schedule: UInt64?, in bytes: Span<UInt8>) {
+        let installation = event.installation
+        let key = schedule ?? installation?.fingerprint ?? 0
+        if key == latest || key == 0 { return }
+        latest = key
+        if current.place(of: key) != nil { return }
+        add(key, event, in: bytes)
+    }
+
+    private mutating func add(_ key: UInt64, _ event: borrowing Event, in bytes: Span<UInt8>) {
+        if let place = earlier.place(of: key) { return append(key, earlier.name(at: place)) }
+        var id: [UInt8] = []
+        for place in event.scheduleId.prefix(255) { id.append(bytes[place]) }
+        append(key, CycleName(installation: event.installation, scheduleId: id))
+    }
+
+    private mutating func append(_ key: UInt64, _ name: CycleName) {
+        if current.bytes.count >= limit {
+            droppedGenerations.append(number &- 1)
+            earlier = current
+            earlierSavedBytes = savedBytes
+            current = NameGeneration()
+            number += 1
+            savedBytes = 0
+        }
+        current.append(key, name)
+    }
+
+    /// What the events of a cycle named; nil where it is not remembered.
+    func name(schedule: UInt64?, installation: UInt64) -> CycleName? {
+        let key = schedule ?? installation
+        guard key != 0 else { return nil }
+        if let place = current.place(of: key) { return current.name(at: place) }
+        return earlier.place(of: key).map { earlier.name(at: $0) }
+    }
+
+    // MARK: Checkpoints
+
+    /// What the next checkpoint takes of them, about.
+    var unsavedBytes: Int { current.bytes.count - savedBytes + earlier.bytes.count - earlierSavedBytes }
+
+    func put(into changes: inout StateChanges) {
+        for dropped in droppedGenerations where dropped < number {
+            changes.removeAll(prefix: StateKey(Self.prefix).appending(dropped))
+        }
+        if number > 0 { Self.put(earlier.bytes, number - 1, from: earlierSavedBytes, into: &changes) }
+        Self.put(current.bytes, number, from: savedBytes, into: &changes)
+    }
+
+    /// What ``put(into:)`` gave is saved.
+    mutating func saved() {
+        droppedGenerations = []
+        earlierSavedBytes = earlier.bytes.count
+        savedBytes = current.bytes.count
+    }
+
+    private static func put(_ bytes: [UInt8], _ number: UInt64, from saved: Int, into changes: inout StateChanges) {
+        guard saved < bytes.count else { return }
+        for chunk in saved / chunkBytes...(bytes.count - 1) / chunkBytes {
+            let start = chunk * chunkBytes
+            let page = Array(bytes[start..<min(start + chunkBytes, bytes.count)])
+            changes.put(StateKey(prefix).appending(number).appending(UInt64(chunk)), page)
+        }
+    }
+
+    /// Restores a page; pages come in the order of their keys.
+    mutating func restore(_ key: StateKey, _ value: [UInt8]) {
+        let bytes = Array(key.bytes.dropFirst(Self.prefix.utf8.count))
+        guard bytes.count == 16 else { return }
+        let generation = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        if generation != number {
+            earlier = current
+            earlier.index()
+            earlierSavedBytes = earlier.bytes.count
+            current = NameGeneration()
+            number = generation
+        }
+        current.bytes += value
+    }
+
+    /// Ends the restoring.
+    mutating func restored() {
+        current.index()
+        savedBytes = current.bytes.count
+    }
+}
+
+/// Names one behind the other, and a hash table of where they begin.
+///
+/// A name is its key (8 bytes), the two halves of the pseudonym (8 each), and the length of the id (1) and the id.
+private struct NameGeneration: Sendable {
+    private static let fixedBytes = 25
+
+    var bytes: [UInt8] = []
+    /// The place of a name plus one; 0 for a free slot. The count is a power of two, of which at most half is used.
+    private var slots = [UInt32](repeating: 0, count: 64)
+    private var used = 0
+
+    var byteCount: Int { bytes.capacity + slots.count * 4 }
+
+    @inline(__always)
+    func place(of key: UInt64) -> Int? {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: key) & mask
+        while slots[slot] != 0 {
+            let place = Int(slots[slot]) - 1
+            if bytes.littleEndianWord(at: place) == key { return place }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    func name(at place: Int) -> CycleName {
+        let high = bytes.littleEndianWord(at: place + 8) ?? 0
+        let low = bytes.littleEndianWord(at: place + 16) ?? 0
+        let length = Int(bytes[place + 24])
+        let id = Array(bytes[(place + Self.fixedBytes)..<(place + Self.fixedBytes + length)])
+        return CycleName(installation: high | low == 0 ? nil : Pseudonym(high: high, low: low), scheduleId: id)
+    }
+
+    mutating func append(_ key: UInt64, _ name: CycleName) {
+        let place = bytes.count
+        bytes.append(littleEndian: key)
+        bytes.append(littleEndian: name.installation?.high ?? 0)
+        bytes.append(littleEndian: name.installation?.low ?? 0)
+        bytes.append(UInt8(clamping: name.scheduleId.count))
+        bytes.append(contentsOf: name.scheduleId.prefix(255))
+        insert(place, key)
+    }
+
+    private mutating func insert(_ place: Int, _ key: UInt64) {
+        if used * 2 >= slots.count { grow() }
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: key) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = UInt32(place + 1)
+        used += 1
+    }
+
+    private mutating func grow() {
+        let places = slots
+        slots = [UInt32](repeating: 0, count: places.count * 2)
+        used = 0
+        for place in places where place != 0 {
+            if let key = bytes.littleEndianWord(at: Int(place) - 1) { insert(Int(place) - 1, key) }
+        }
+    }
+
+    /// Makes the table of restored bytes, and drops what is cut short at their end.
+    mutating func index() {
+        var place = 0
+        while place + Self.fixedBytes <= bytes.count {
+            let end = place + Self.fixedBytes + Int(bytes[place + 24])
+            guard end <= bytes.count, let key = bytes.littleEndianWord(at: place) else { break }
+            if self.place(of: key) == nil { insert(place, key) }
+            place = end
+        }
+        bytes.removeLast(bytes.count - place)
+    }
+}
