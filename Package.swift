@@ -266,6 +266,14 @@ let package = Package(
             swiftSettings: tests
         ),
         .testTarget(
+            name: "CycleIndexTests",
+            dependencies: [
+                "CycleIndex", "EventLedger", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
+                "TestSupport",
+            ],
+            swiftSettings: tests
+        ),
+        .testTarget(
             name: "LedgerStateTests",
             dependencies: [
                 "LedgerState", "EventLedger", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
@@ -301,7 +309,7 @@ let package = Package(
         .testTarget(
             name: "CollectorTestSupport",
             dependencies: [
-                "Collector", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics", "MetricsRegistry",
+                "Collector", "CycleIndex", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -310,7 +318,7 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics", "LogInput",
+                "Collector", "CycleIndex", "LifecycleState", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics", "LogInput",
                 "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 "CollectorTestSupport",

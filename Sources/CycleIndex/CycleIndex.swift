@@ -67,6 +67,9 @@ package struct CycleIndex: Sendable {
         names.note(event, schedule, in: bytes)
     }
 
+    /// Remembers what the events of a schedule name.
+    mutating func remember(_ name: CycleName, of schedule: UInt64) { names.remember(name, of: schedule) }
+
     /// Adds the cycles that a batch or a tick has closed, and moves on to its position.
     ///
     /// - Parameters:
@@ -84,7 +87,7 @@ package struct CycleIndex: Sendable {
         self.position = position
         limit = max(largestLimit >> halvings, min(Self.minimumLimit, largestLimit))
         guard !closed.isEmpty else { return }
-        if let place = closed.lazy.map(\.group).max(), place >= self.groups.count { self.groups = groups() }
+        if let place = closed.lazy.map({ $0.group }).max(), place >= self.groups.count { self.groups = groups() }
         for cycle in closed {
             let name = names.name(schedule: cycle.schedule, installation: cycle.installation)
             open.add { CycleRecord.append(cycle, name, closedAt: closedAt, to: &$0) }

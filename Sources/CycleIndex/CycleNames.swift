@@ -44,14 +44,19 @@ struct CycleNames: Sendable {
         if key == latest || key == 0 { return }
         latest = key
         if current.place(of: key) != nil { return }
-        add(key, event, in: bytes)
+        if let place = earlier.place(of: key) { return append(key, earlier.name(at: place)) }
+        append(key, Self.name(event, in: bytes))
     }
 
-    private mutating func add(_ key: UInt64, _ event: borrowing Event, in bytes: Span<UInt8>) {
-        if let place = earlier.place(of: key) { return append(key, earlier.name(at: place)) }
+    /// Remembers what the events of a schedule name.
+    mutating func remember(_ name: CycleName, of schedule: UInt64) {
+        if current.place(of: schedule) == nil { append(schedule, name) }
+    }
+
+    private static func name(_ event: borrowing Event, in bytes: Span<UInt8>) -> CycleName {
         var id: [UInt8] = []
         for place in event.scheduleId.prefix(255) { id.append(bytes[place]) }
-        append(key, CycleName(installation: event.installation, scheduleId: id))
+        return CycleName(installation: event.installation, scheduleId: id)
     }
 
     private mutating func append(_ key: UInt64, _ name: CycleName) {

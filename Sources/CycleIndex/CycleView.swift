@@ -43,6 +43,9 @@ package struct CycleView: Sendable {
         self.limit = limit
     }
 
+    /// The page of the oldest segment that is not saved; that of the newest cycles where all are.
+    var firstPage: [UInt8] { segments.first?.unsavedPage ?? open }
+
     /// The number of the oldest cycle.
     package var oldest: UInt64 { newest + 1 - UInt64(count) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CycleIndex
 package import EventLedger
 import Logging
 package import MetricsRegistry
@@ -32,6 +33,8 @@ package final class Pipeline: Sendable {
     ///   - started: both clocks at the beginning of the start; none where the first tick is to look first.
     ///   - monotonic: the time that no one sets.
     ///   - keepSeconds: how long batches stay; by default nothing is ever pruned.
+    ///   - console: gets what the console shows; without one no index is kept.
+    ///   - indexLimit: how many cycles the index keeps.
     ///   - isJournalManual: whether the caller moves `progress` in the place of a journal.
     package init(
         in directory: TemporaryDirectory,
@@ -44,6 +47,8 @@ package final class Pipeline: Sendable {
         started: ClockReading? = nil,
         monotonic: ManualClock = ManualClock(),
         keepSeconds: Int64 = 100 * 365 * 86_400,
+        console: ConsoleFeed? = nil,
+        indexLimit: Int = CycleIndex.defaultLimit,
         isJournalManual: Bool = false,
         journald: NamespacedJournald? = nil
     ) throws {
@@ -53,7 +58,9 @@ package final class Pipeline: Sendable {
         let (projection, recovery) = try LedgerProjection.recover(
             from: ledger.reader,
             identityKey: EventText.identityKey,
-            limits: limits
+            limits: limits,
+            index: console == nil ? nil : try CycleIndex.saved(in: ledger.reader, limit: indexLimit),
+            now: clock.now
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
@@ -76,6 +83,7 @@ package final class Pipeline: Sendable {
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
             watch: watch,
             started: started,
+            console: console,
             monotonic: { monotonic.now }
         ) { position in
             progress?.committed(position.sequence)
@@ -144,6 +152,13 @@ package final class Pipeline: Sendable {
         await output.stop(within: .seconds(10))
         await writer.stop(within: .seconds(30))
         try ledger.close()
+    }
+}
+
+extension CycleIndex {
+    /// The saved index, or an empty one.
+    package static func saved(in reader: LedgerReader, limit: Int = defaultLimit) throws(LedgerError) -> CycleIndex {
+        try CycleIndex(reader, limit: limit) ?? CycleIndex(at: .start, since: startOfTest, limit: limit)
     }
 }
 

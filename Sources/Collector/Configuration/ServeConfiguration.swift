@@ -70,6 +70,8 @@ package struct ServeConfiguration: Sendable {
     package var webConfigurationFile: String?
     /// Whether `POST /-/reload` reloads the configuration.
     package var hasReloadEndpoint = false
+    /// Whether the console and its API are served.
+    package var hasConsole = true
     /// The origins of the pages that may post events.
     package var allowedOrigins: [WebOrigin] = []
     /// The path of the metrics, see ``MetricsPath``.

@@ -47,6 +47,7 @@ package enum CollectorService {
             let storage = try RecoveredLedger(
                 directory: configuration.stateDirectory,
                 durability: configuration.durability,
+                hasConsole: configuration.hasConsole,
                 now: LedgerClock.system.now(),
                 log,
                 onProgress: supervisor.recovering

@@ -16,6 +16,8 @@ struct ServicePipeline {
     /// How far the journal is; nil where none is written.
     let progress: JournalProgress?
     let output: JournalOutput
+    /// What the console shows; nil where it is off.
+    let console: ConsoleFeed?
 
     /// - Parameters:
     ///   - storage: the opened ledger, with what recovery folded from it.
@@ -40,6 +42,7 @@ struct ServicePipeline {
             ? nil : try JournalProgress.resume(ledger, upTo: storage.projection.position)
         let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
+        console = storage.projection.index == nil ? nil : ConsoleFeed()
         let processor = IngestProcessor(
             storage.projection,
             recovery: storage.recovery,
@@ -53,7 +56,8 @@ struct ServicePipeline {
             ),
             log: log,
             watch: ClockWatch(lastRow: storage.projection.lastRow),
-            started: started
+            started: started,
+            console: console
         ) { position in
             progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)

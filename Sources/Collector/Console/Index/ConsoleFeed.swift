@@ -26,16 +26,20 @@ final class ConsoleFeed: Sendable {
     }
 
     let live = LiveEvents()
+    private let pauseMicroseconds: Int64
     private let latest = Mutex<Snapshot?>(nil)
+
+    /// - Parameter pauseMicroseconds: the least time between two snapshots, of which one costs the writer some ten
+    ///   microseconds.
+    init(pauseMicroseconds: Int64 = 200_000) {
+        self.pauseMicroseconds = pauseMicroseconds
+    }
 
     /// The latest snapshot; nil before the first.
     var snapshot: Snapshot? { latest.withLock { $0 } }
 
     /// The end of the feed on the writer's thread.
     struct Writer {
-        /// A snapshot costs the writer some ten microseconds.
-        private static let pauseMicroseconds: Int64 = 200_000
-
         private let feed: ConsoleFeed
         private var published: LedgerPosition?
         private var nextAt = Int64.min
@@ -49,12 +53,12 @@ final class ConsoleFeed: Sendable {
             feed.live.add(batch, at: placement)
         }
 
-        /// Publishes the projection where it has changed, at most a few times a second.
+        /// Publishes the projection where it has changed, at most a few times a second. The writer's ticks publish the rest.
         ///
         /// - Parameter now: microseconds of a clock that is never set.
         mutating func publish(_ projection: inout LedgerProjection, at now: Int64) {
             guard published != projection.position, now >= nextAt, projection.index != nil else { return }
-            nextAt = now + Self.pauseMicroseconds
+            nextAt = now + feed.pauseMicroseconds
             published = projection.position
             let counts = projection.consoleCounts
             projection.updateIndex(counts)
