@@ -154,10 +154,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "ConsoleAssets",
+            path: "Sources/Collector/Console/Assets",
+            resources: [.embedInCode("Files")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Collector",
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics",
-                "LifecycleMetrics",
+                "LifecycleMetrics", "LogValidation", "ConsoleAssets",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -177,6 +183,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            exclude: ["Console/Assets"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -303,8 +310,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics", "LogInput",
-                "MetricsRegistry",
+                "Collector", "ConsoleAssets", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics",
+                "LogInput", "LogValidation", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 "CollectorTestSupport",
                 "TestSupport",

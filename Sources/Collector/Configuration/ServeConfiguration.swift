@@ -68,6 +68,10 @@ package struct ServeConfiguration: Sendable {
     package var webConfigurationFile: String?
     /// Whether `POST /-/reload` reloads the configuration.
     package var hasReloadEndpoint = false
+    /// Whether the console and its API are served.
+    package var hasConsole = true
+    /// The users who may read the console; empty: all users of the web configuration.
+    package var consoleUsers: [String] = []
     /// The origins of the pages that may post events.
     package var allowedOrigins: [WebOrigin] = []
     /// The path of the metrics, see ``MetricsPath``.

@@ -233,6 +233,7 @@ private struct ServiceListeners {
             registry: registry,
             readiness: readiness,
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
+            console: configuration.hasConsole ? try Console(configuration) : nil,
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: metrics),
             anonymous: anonymous,
             log: log
