@@ -161,10 +161,16 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "ConsoleAssets",
+            path: "Sources/Collector/Console/Assets",
+            resources: [.embedInCode("Files")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "CycleIndex", "LifecycleState", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
-                "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
+                "TelemetryEvents", "ConsoleAssets", "CycleIndex", "LifecycleState", "LogValidation", "PrefetchLifecycle",
+                "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -184,6 +190,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            exclude: ["Console/Assets"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -318,8 +325,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "CycleIndex", "LifecycleState", "EventLedger", "Gzip", "Journald", "LedgerState", "LifecycleMetrics", "LogInput",
-                "MetricsRegistry",
+                "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Gzip", "Journald",
+                "LedgerState", "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 "CollectorTestSupport",
                 "TestSupport",

@@ -26,6 +26,12 @@ struct ListeningOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("credentials-dir"), completion: .directory)
     var credentialsDir: String?
 
+    @Flag(inversion: .prefixedNo, help: .setting("console"))
+    var console: Bool?
+
+    @Option(help: .setting("console-users"))
+    var consoleUsers: [String] = []
+
     @Option(help: .setting("cors-origin"))
     var corsOrigin: [String] = []
 
@@ -38,6 +44,8 @@ struct ListeningOptions: ParsableArguments, SettingOptions {
             ("metrics-path", metricsPath.map { [$0] }),
             ("web-config", webConfig.map { [$0] }),
             ("credentials-dir", credentialsDir.map { [$0] }),
+            ("console", console.map { ["\($0)"] }),
+            ("console-users", consoleUsers.isEmpty ? nil : consoleUsers),
             ("cors-origin", corsOrigin.isEmpty ? nil : corsOrigin),
             ("reload-endpoint", reloadEndpoint.map { ["\($0)"] }),
         ]

@@ -33,6 +33,8 @@ package struct Listener: Hashable, Sendable {
         package static let metrics = Services(rawValue: 2)
         /// Lines of a stream socket, without HTTP; excludes the others.
         package static let lines = Services(rawValue: 4)
+        /// The console and its API.
+        package static let console = Services(rawValue: 8)
     }
 
     /// The endpoint.
@@ -40,8 +42,8 @@ package struct Listener: Hashable, Sendable {
     /// What is served.
     package var services: Services
 
-    /// A listener, by default for ingest and metrics.
-    package init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics]) {
+    /// A listener, by default for all that HTTP serves.
+    package init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics, .console]) {
         self.endpoint = endpoint
         self.services = services
     }
@@ -102,10 +104,12 @@ extension Listener {
             switch word {
             case "ingest": services.insert(.ingest)
             case "metrics": services.insert(.metrics)
+            case "console": services.insert(.console)
             case "lines" where words.count == 1: services.insert(.lines)
             default:
                 throw SettingError(
-                    expected: "serve=ingest, serve=metrics, serve=ingest+metrics or serve=lines",
+                    expected: "serve=ingest, serve=metrics, serve=console, a sum such as serve=metrics+console, or "
+                        + "serve=lines",
                     found: "serve=\(text)"
                 )
             }

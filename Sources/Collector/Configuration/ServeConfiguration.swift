@@ -72,6 +72,8 @@ package struct ServeConfiguration: Sendable {
     package var hasReloadEndpoint = false
     /// Whether the console and its API are served.
     package var hasConsole = true
+    /// The users who may read the console; empty: all users of the web configuration.
+    package var consoleUsers: [String] = []
     /// The origins of the pages that may post events.
     package var allowedOrigins: [WebOrigin] = []
     /// The path of the metrics, see ``MetricsPath``.

@@ -71,9 +71,22 @@ extension Settings {
             "dir",
             standard: "$CREDENTIALS_DIRECTORY",
             isPath: true,
-            "Directory of the bearer tokens for ingest, one in each file token-NAME."
+            "Directory of the bearer tokens, one a file: token-NAME for ingest, read-token-NAME for the console."
         ) { (text) throws(SettingError) in
             CredentialsDirectory(try path(text), mustHoldTokens: true)
+        },
+        .flag("console", \.hasConsole, standard: true, "Serve the console at / and its API below /api/v1/."),
+        .list(
+            "console-users",
+            \.consoleUsers,
+            "user",
+            isHotReloadable: true,
+            "Users of the web configuration who may read the console; others get 403. All of them by default."
+        ) { (text) throws(SettingError) in
+            guard !text.isEmpty, text.utf8.count <= 256, !text.utf8.contains(UInt8(ascii: ":")) else {
+                throw SettingError(expected: "the name of a user", found: text)
+            }
+            return text
         },
         .list(
             "cors-origin",

@@ -218,7 +218,22 @@ struct SettingsReading: Sendable {
     }
 
     /// The problems of settings that are valid alone and conflict with each other.
-    var conflicts: [ConfigurationProblem] { listenersNamedTwice + [bodiesAboveBudget].compactMap(\.self) }
+    var conflicts: [ConfigurationProblem] {
+        listenersNamedTwice + [bodiesAboveBudget, metricsOnPageOfConsole].compactMap(\.self)
+    }
+
+    /// The first part of the paths of the console's pages.
+    private static let consolePages = ["assets", "cycles", "health", "judge", "live"]
+
+    private var metricsOnPageOfConsole: ConfigurationProblem? {
+        let first = configuration.metricsPath.split(separator: "/").first ?? ""
+        guard configuration.hasConsole, Self.consolePages.contains(String(first)) else { return nil }
+        return ConfigurationProblem(
+            origin(of: "metrics-path"),
+            "expected a path besides the console's pages, found \"\(configuration.metricsPath)\"; choose another, or "
+                + "set console: false"
+        )
+    }
 
     private var listenersNamedTwice: [ConfigurationProblem] {
         let listeners = configuration.listeners

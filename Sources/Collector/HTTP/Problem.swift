@@ -87,7 +87,7 @@ struct ProblemMiddleware: RouterMiddleware {
             response = problem.response(to: request.method)
         } catch let error as any HTTPResponseError {
             let problem = problem(for: error.status, request.uri.path, context.listener.services)
-            if problem.allow != nil { route = served.path(of: request.uri.path) }
+            if problem.allow != nil { route = served.route(of: request.uri.path)?.path }
             response = problem.response(to: request.method)
         }
         metrics.count(route: route, status: response.status.code)

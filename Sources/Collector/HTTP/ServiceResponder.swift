@@ -53,6 +53,8 @@ struct ServiceContext: RequestContext {
     let connection: any Channel
     /// The name of the token that authorized the request.
     var token: String?
+    /// Whether what let the request read the console would still do so; a long answer ends once it does not.
+    var stillAllowed: @Sendable () -> Bool = { true }
     let listener: Listener
 
     init(source: Source) {

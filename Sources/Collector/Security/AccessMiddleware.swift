@@ -6,14 +6,13 @@ internal import Hummingbird
 
 /// Enforces the request rates, then authenticates each request (docs/security.md).
 ///
-/// With tokens, `POST /v1/events` needs a token and nothing else. With users, everything else needs a user, health
-/// checks included as in Prometheus' exporter-toolkit.
+/// With tokens, `POST /v1/events` needs a token and nothing else. The console needs who may read (``ReadGrant``). With
+/// users, everything else needs a user, health checks included as in Prometheus' exporter-toolkit.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     let security: RequestSecurity
-    /// The path of the events route as registered in the router.
-    let eventsPath: String
+    let served: ServedPaths
 
     func handle(
         _ request: Request,
@@ -21,23 +20,91 @@ struct AccessMiddleware: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         try security.enforceRates(ClientAddress(context.peer))
-        if context.endpointPath == eventsPath {
+        let rules = security.rules.current
+        let authorization = Authorization(request.headers[.authorization])
+        var context = context
+        // The route and not the path: one path can be written in several ways.
+        switch served.part(of: context.endpointPath) {
+        case .ingest:
             switch RequestOrigin(request, security.configuration.current.allowedOrigins) {
             case .own: break
             case .allowed: if RequestOrigin.isPreflight(request) { return try await next(request, context) }
             case .foreign: if request.method == .post { throw Problem.foreignOrigin }
             }
-        }
-        let rules = security.rules.current
-        let authorization = Authorization(request.headers[.authorization])
-        var context = context
-        // The route and not the path: one path can be written in several ways.
-        if rules.needsToken, request.method == .post, context.endpointPath == eventsPath {
-            context.token = try security.token(authorization, rules)
-        } else if !rules.web.users.isEmpty {
-            try await security.checkUser(authorization, rules)
+            if request.method == .post, rules.isReadToken(authorization) { throw Problem.ingestTokenNeeded }
+            if rules.needsToken, request.method == .post {
+                context.token = try security.token(authorization, rules)
+            } else if !rules.web.users.isEmpty {
+                _ = try await security.checkUser(authorization, rules)
+            }
+        case .console:
+            if request.method == .post, !RequestOrigin.isSameOrigin(request) { throw Problem.foreignSite }
+            let grant = try await security.reader(authorization, rules)
+            context.stillAllowed = { [security] in security.stillAllowed(grant) }
+        case .metrics, .health, nil:
+            if !rules.web.users.isEmpty { _ = try await security.checkUser(authorization, rules) }
         }
         return try await next(request, context)
+    }
+}
+
+/// What let a request read the console, so that a long answer can end once it no longer would.
+///
+/// It has no description, so that a token can't get into a message.
+enum ReadGrant: Sendable {
+    /// Neither users nor tokens for reading are configured.
+    case open
+    /// A user, with the hash that the password was checked against.
+    case user(String, BcryptHash)
+    /// A token for reading.
+    case token(name: String, shown: [UInt8])
+}
+
+extension RequestSecurity {
+    /// Admits a client to the console: a token for reading, or a user who may read; anyone where there are neither.
+    func reader(_ authorization: Authorization, _ rules: SecurityRules) async throws(Problem) -> ReadGrant {
+        if case .bearer(let shown) = authorization {
+            if let name = rules.readTokens.name(of: shown) { return .token(name: name, shown: shown) }
+            if rules.tokens.name(of: shown) != nil { throw .readTokenNeeded }
+            if rules.needsReadToken {
+                metrics.unauthorized(.token)
+                throw .tokenNeeded(isWrong: true)
+            }
+        }
+        if !rules.web.users.isEmpty {
+            let (user, hash) = try await checkUser(authorization, rules)
+            guard mayRead(user) else { throw .readerNeeded }
+            return .user(user, hash)
+        }
+        guard !rules.needsReadToken else {
+            metrics.unauthorized(authorization == .missing ? .missing : .malformed)
+            throw .tokenNeeded(isWrong: false)
+        }
+        return .open
+    }
+
+    /// Whether a client that was admitted would still be: its token, or its user with the same password, is not withdrawn.
+    ///
+    /// A long-lived answer asks this while it goes on.
+    func stillAllowed(_ grant: ReadGrant) -> Bool {
+        let rules = rules.current
+        switch grant {
+        case .open: return rules.web.users.isEmpty && !rules.needsReadToken
+        case .user(let user, let hash): return rules.web.users[user] == hash && mayRead(user)
+        case .token(let name, let shown): return rules.readTokens.name(of: shown) == name
+        }
+    }
+
+    private func mayRead(_ user: String) -> Bool {
+        let readers = configuration.current.consoleUsers
+        return readers.isEmpty || readers.contains(user)
+    }
+}
+
+extension SecurityRules {
+    fileprivate func isReadToken(_ authorization: Authorization) -> Bool {
+        guard case .bearer(let shown) = authorization else { return false }
+        return readTokens.name(of: shown) != nil
     }
 }
 
@@ -95,11 +162,18 @@ struct RequestSecurity: Sendable {
     }
 
     /// Checks a user and password against the web configuration.
-    func checkUser(_ authorization: Authorization, _ rules: SecurityRules) async throws(Problem) {
+    ///
+    /// - Returns: the user, and the hash that the password has.
+    func checkUser(
+        _ authorization: Authorization,
+        _ rules: SecurityRules
+    ) async throws(Problem) -> (String, BcryptHash) {
         switch authorization {
         case .basic(let user, let password):
             switch await passwords.verify(user: user, password: password, rules.web) {
-            case true?: return
+            case true?:
+                let name = String(decoding: user, as: UTF8.self)
+                if let hash = rules.web.users[name] { return (name, hash) }
             case false?: metrics.unauthorized(.password)
             case nil:
                 metrics.limited(.passwords)
@@ -156,6 +230,28 @@ extension Problem {
         title: "User and password needed",
         detail: "Expected Authorization: Basic with a user and the password, found none or a wrong one.",
         authenticate: #"Basic realm="dnp-telemetry", charset="UTF-8""#
+    )
+
+    /// A valid token that may not do this.
+    static let readTokenNeeded = Problem(
+        status: .forbidden,
+        type: "role",
+        title: "Not a token for reading",
+        detail: "Expected a token of a file read-token-NAME, found one for ingest."
+    )
+
+    static let ingestTokenNeeded = Problem(
+        status: .forbidden,
+        type: "role",
+        title: "Not a token for ingest",
+        detail: "Expected a token of a file token-NAME, found one for reading; nothing was stored."
+    )
+
+    static let readerNeeded = Problem(
+        status: .forbidden,
+        type: "role",
+        title: "Not a reader",
+        detail: "Expected one of the users of --console-users, found another one."
     )
 
     static func tooManyPasswords() -> Problem {

@@ -6,7 +6,7 @@ internal import CoreFoundation
 internal import Glibc
 internal import Hashing
 
-/// A bearer token for sending events (RFC 6750), with the name that limits and metrics use.
+/// A bearer token (RFC 6750), with the name that limits and metrics use, and what it admits to.
 ///
 /// It has no description, so that it can't get into a message.
 struct BearerToken: Sendable {
@@ -15,6 +15,22 @@ struct BearerToken: Sendable {
     /// In bytes.
     static let maximumName = 64
 
+    /// What a token admits to, and how its file is named.
+    enum Role: CaseIterable {
+        /// Sending events.
+        case ingest
+        /// Reading the console.
+        case read
+
+        var prefix: String {
+            switch self {
+            case .ingest: "token-"
+            case .read: "read-token-"
+            }
+        }
+    }
+
+    var role = Role.ingest
     let name: String
     let bytes: [UInt8]
 
@@ -81,13 +97,12 @@ struct TokenSet: Sendable {
 }
 
 /// Reads the tokens of a directory, as systemd's `LoadCredential=` or a container's secret provides them: files
-/// `token-NAME`, with or without a final line feed.
+/// `token-NAME` and `read-token-NAME`, with or without a final line feed.
 ///
 /// Other names are ignored, as the `..data` of a container's secret, and so are backup copies of editors.
 /// swift-configuration's `DirectoryFilesProvider` does not fit: it reads files of any size, blocks on pipes, trims all
 /// white space, and can't list what it found.
 enum TokenDirectory {
-    static let prefix = "token-"
     /// More tokens are an error.
     static let maximumTokens = 256
     /// More names in the directory are an error.
@@ -111,12 +126,13 @@ enum TokenDirectory {
         var tokens: [BearerToken] = []
         for fileName in try names(directory, where: isToken) {
             let path = "\(directory)/\(fileName)"
-            let name = String(fileName.dropFirst(prefix.count))
+            let role = BearerToken.Role.allCases.first { fileName.hasPrefix($0.prefix) } ?? .ingest
+            let name = String(fileName.dropFirst(role.prefix.count))
             guard BearerToken.isName(name) else {
                 throw ConfigurationProblem(
                     .file(path, line: nil),
                     "expected a name of 1 to \(BearerToken.maximumName) letters, digits, \".\", \"_\" and \"-\" "
-                        + "behind \"\(prefix)\""
+                        + "behind \"\(role.prefix)\""
                 )
             }
             let bytes = try content(path)
@@ -126,10 +142,10 @@ enum TokenDirectory {
             if let same = tokens.first(where: { $0.bytes == bytes }) {
                 throw ConfigurationProblem(
                     .file(path, line: nil),
-                    "expected a token of its own, found that of \(prefix)\(same.name)"
+                    "expected a token of its own, found that of \(same.role.prefix)\(same.name)"
                 )
             }
-            tokens.append(BearerToken(name: name, bytes: bytes))
+            tokens.append(BearerToken(role: role, name: name, bytes: bytes))
         }
         return tokens
     }
@@ -146,7 +162,8 @@ enum TokenDirectory {
     }
 
     private static func isToken(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
+        BearerToken.Role.allCases.contains { name.hasPrefix($0.prefix) } && !name.hasSuffix("~")
+            && !name.hasSuffix(".swp")
     }
 
     private static func found(_ code: Int32) -> String {

@@ -30,6 +30,14 @@ enum RequestOrigin: Equatable {
         }
     }
 
+    /// Whether no page of another site sends a request, by `Sec-Fetch-Site` where the browser sends it, else by `Origin`.
+    static func isSameOrigin(_ request: Request) -> Bool {
+        if let name = HTTPField.Name("Sec-Fetch-Site"), let site = request.headers[name] {
+            return site == "same-origin"
+        }
+        return RequestOrigin(request, []) == .own
+    }
+
     /// Whether a request asks what a page may send. It comes without credentials.
     static func isPreflight(_ request: Request) -> Bool {
         request.method == .options && request.headers[.accessControlRequestMethod] != nil
@@ -73,6 +81,14 @@ struct CrossOriginMiddleware: RouterMiddleware {
 }
 
 extension Problem {
+    /// The console takes requests of its own pages, and of programs.
+    static let foreignSite = Problem(
+        status: .forbidden,
+        type: "origin",
+        title: "Origin not allowed",
+        detail: "Expected a request of the console's own pages or of a program, found one of another site's page."
+    )
+
     /// A page may not post, even where it could not read the answer.
     static let foreignOrigin = Problem(
         status: .forbidden,

@@ -24,7 +24,7 @@ struct CurlAccess: Sendable {
         if !rules.web.users.isEmpty { reading = ["-u USER"] }
         posting = reading
         if let credentials, let token = rules.tokens.names.min() {
-            let file = ShellWord.quoted("\(credentials.path)/\(TokenDirectory.prefix)\(token)")
+            let file = ShellWord.quoted("\(credentials.path)/\(BearerToken.Role.ingest.prefix)\(token)")
             posting = [#"-H "Authorization: Bearer $(cat \#(file))""#]
         }
     }

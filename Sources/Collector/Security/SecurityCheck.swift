@@ -18,7 +18,10 @@ struct SecurityCheck {
         let (web, credentials) = (configuration.webConfigurationFile, configuration.credentialsDirectory)
         do throws(ConfigurationProblem) {
             let files = try SecurityFiles(webConfiguration: web, credentials: credentials)
-            problems = [files.problem(withLimits: configuration.tokenLimits)].compactMap { $0 }
+            problems = [
+                files.problem(withLimits: configuration.tokenLimits),
+                files.problem(withReaders: configuration.consoleUsers),
+            ].compactMap { $0 }
             warnings = files.warnings(configuration) + files.exposures
             let places = configuration.listeners.map { ReloadExposure.Place($0.services, $0.knownPlace) }
             if let warning = ReloadExposure.warning(configuration, places, files.rules) {

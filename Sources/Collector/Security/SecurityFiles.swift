@@ -38,10 +38,10 @@ struct SecurityFiles {
         if let path = webPath { try readWeb(path, isFirst: true) }
         if let credentials {
             try readTokens(credentials.path)
-            guard rules.needsToken || !credentials.mustHoldTokens else {
+            guard rules.needsToken || rules.needsReadToken || !credentials.mustHoldTokens else {
                 throw ConfigurationProblem(
                     .file(credentials.path, line: nil),
-                    "expected a token in a file \(TokenDirectory.prefix)NAME, found none; put one there, or leave "
+                    "expected a token in a file \(BearerToken.Role.ingest.prefix)NAME, found none; put one there, or leave "
                         + "credentials-dir out so that events need none"
                 )
             }
@@ -126,8 +126,11 @@ struct SecurityFiles {
 
     private mutating func readTokens(_ directory: String) throws(ConfigurationProblem) {
         tokens.use(TokenDirectory.stamp(directory))
-        rules.tokens = TokenSet(try TokenDirectory.read(directory))
+        let tokens = try TokenDirectory.read(directory)
+        rules.tokens = TokenSet(tokens.filter { $0.role == .ingest })
+        rules.readTokens = TokenSet(tokens.filter { $0.role == .read })
         rules.needsToken = rules.needsToken || !rules.tokens.isEmpty
+        rules.needsReadToken = rules.needsReadToken || !rules.readTokens.isEmpty
     }
 
     private func webStamps(_ path: String) -> [FileStamp] {
@@ -139,15 +142,23 @@ extension SecurityFiles {
     /// Likely mistakes in the files, or in the configuration that names them.
     func warnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
         var warnings = unknownTokens(configuration.tokenLimits.keys.sorted())
-        if let credentials, !rules.needsToken, TokenDirectory.holdsOthers(credentials.path) {
+        if let credentials, rules.needsReadToken, !rules.needsToken {
             warnings.append(
                 ConfigurationProblem(
                     .file(credentials.path, line: nil),
-                    "expected a token in a file \(TokenDirectory.prefix)NAME, found files of other names only; events "
+                    "found tokens for reading alone (\(BearerToken.Role.read.prefix)NAME); events need no token"
+                )
+            )
+        } else if let credentials, !rules.needsToken, TokenDirectory.holdsOthers(credentials.path) {
+            warnings.append(
+                ConfigurationProblem(
+                    .file(credentials.path, line: nil),
+                    "expected a token in a file \(BearerToken.Role.ingest.prefix)NAME, found files of other names only; events "
                         + "need no token"
                 )
             )
         }
+        warnings += consoleWarnings(configuration)
         if rules.web.asksForHTTP2, let webPath {
             warnings.append(
                 ConfigurationProblem(.file(webPath, line: nil), "http2: ignored, only HTTP/1.1 is supported")
@@ -172,7 +183,38 @@ extension SecurityFiles {
         let place = credentials.map { " in \($0.path)" } ?? "; credentials-dir names their directory"
         return ConfigurationProblem(
             .option("--token-limit"),
-            "expected tokens beside it, in files \(TokenDirectory.prefix)NAME, found none\(place)"
+            "expected tokens beside it, in files \(BearerToken.Role.ingest.prefix)NAME, found none\(place)"
+        )
+    }
+
+    /// What weakens the console, or shuts somebody out of it by mistake.
+    private func consoleWarnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
+        guard configuration.hasConsole else { return [] }
+        var warnings = configuration.consoleUsers.filter { rules.web.users[$0] == nil }.map { name in
+            let suggestion = NearestName.of(name, in: rules.web.users.keys).map { "; did you mean \($0)?" } ?? ""
+            return ConfigurationProblem(
+                .option("--console-users"),
+                "expected a user of the web configuration, found \"\(name.prefix(80))\"\(suggestion)"
+            )
+        }
+        let policy = rules.web.headers.first { $0.name == "Content-Security-Policy" }?.value
+        if let webPath, let policy, policy != ConsoleHeaders.contentSecurityPolicy {
+            warnings.append(
+                ConfigurationProblem(
+                    .file(webPath, line: nil),
+                    "Content-Security-Policy: not sent with the console's answers, which keep their own"
+                )
+            )
+        }
+        return warnings
+    }
+
+    /// The problem of a list of readers without users, which would let everybody in.
+    func problem(withReaders readers: [String]) -> ConfigurationProblem? {
+        guard !readers.isEmpty, rules.web.users.isEmpty else { return nil }
+        return ConfigurationProblem(
+            .option("--console-users"),
+            "expected users beside it, as basic_auth_users of the web configuration, found none"
         )
     }
 
@@ -189,7 +231,8 @@ extension SecurityFiles {
     /// The files whose content authorizes a client or identifies the service.
     private var secrets: [String] {
         let tokens = credentials.map { directory in
-            rules.tokens.names.map { "\(directory.path)/\(TokenDirectory.prefix)\($0)" }
+            rules.tokens.names.map { "\(directory.path)/\(BearerToken.Role.ingest.prefix)\($0)" }
+                + rules.readTokens.names.map { "\(directory.path)/\(BearerToken.Role.read.prefix)\($0)" }
         }
         let key: String? =
             switch rules.web.tls?.key {

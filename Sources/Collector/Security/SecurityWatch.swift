@@ -25,6 +25,7 @@ final class SecurityWatch: Service {
             credentials: configuration.credentialsDirectory
         )
         if let problem = files.problem(withLimits: configuration.tokenLimits) { throw problem }
+        if let problem = files.problem(withReaders: configuration.consoleUsers) { throw problem }
         rules = LiveSecurityRules(files.rules)
         self.files = Mutex(files)
         self.metrics = metrics
@@ -47,20 +48,24 @@ final class SecurityWatch: Service {
     ) -> @Sendable () throws(ConfigurationProblems) -> ServeConfiguration {
         { () throws(ConfigurationProblems) in
             let configuration = try reread()
-            let problems = self.reread(tokenLimits: configuration.tokenLimits)
+            let problems = self.reread(configuration)
             guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
             self.warn(configuration)
             return configuration
         }
     }
 
-    /// Applies nothing if there are token limits without tokens; the next look applies the changes.
-    private func reread(tokenLimits: [String: Double]) -> [ConfigurationProblem] {
+    /// Applies nothing if there are token limits without tokens, or readers without users; the next look applies the changes.
+    private func reread(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
         var problem: ConfigurationProblem?
         let problems = apply { files in
             var next = files
             let readings = next.reread()
-            if readings.allSatisfy({ $0.problem == nil }) { problem = next.problem(withLimits: tokenLimits) }
+            if readings.allSatisfy({ $0.problem == nil }) {
+                problem =
+                    next.problem(withLimits: configuration.tokenLimits)
+                    ?? next.problem(withReaders: configuration.consoleUsers)
+            }
             guard problem == nil else { return [] }
             files = next
             return readings
@@ -113,8 +118,12 @@ struct SecurityRules: Sendable {
     var web = WebConfiguration()
     var tls: TLSPolicy?
     var tokens = TokenSet.none
+    /// The tokens for reading the console.
+    var readTokens = TokenSet.none
     /// Whether events need a token; once true it stays so until a restart, also when the last token is removed.
     var needsToken = false
+    /// Whether the console needs a token for reading where there are no users; stays so as `needsToken` does.
+    var needsReadToken = false
 }
 
 /// The current rules, shared by connections and requests.
@@ -133,11 +142,11 @@ final class LiveSecurityRules: Sendable {
 }
 
 extension ServerHeaders {
-    /// Adds the headers of the current web configuration.
+    /// Adds the headers of the current web configuration. What an answer has already stays: the console's are stricter.
     init(rules: LiveSecurityRules) {
         self.init { fields in
             for header in rules.current.web.headers {
-                if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+                if let name = HTTPField.Name(header.name), fields[name] == nil { fields[name] = header.value }
             }
         }
     }

@@ -234,6 +234,25 @@ private struct ServiceListeners {
             registry: registry,
             readiness: readiness,
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
+            console: try pipeline.console.map { [readiness] feed in
+                let status = ServiceStatus(
+                    live: live,
+                    apps: configuration.apps,
+                    readiness: readiness,
+                    journal: pipeline.progress,
+                    writer: writer,
+                    startedAt: LedgerClock.system.now()
+                )
+                return try Console(
+                    configuration,
+                    handlers: ConsoleEndpoint.handlers(
+                        feed,
+                        status,
+                        key: storage.key,
+                        identityKey: storage.identityKey
+                    )
+                )
+            },
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: metrics),
             anonymous: anonymous,
             log: log

@@ -21,6 +21,7 @@ struct HTTPService: Service {
     ///   - sockets: the listeners; they are closed when the service ends.
     ///   - descriptors: how many files and sockets the process may have open.
     ///   - security: TLS and the checks of a connection before HTTP.
+    ///   - console: nil where it is off.
     ///   - onListening: called once connections are accepted.
     init(
         live: LiveConfiguration,
@@ -32,14 +33,19 @@ struct HTTPService: Service {
         registry: MetricsRegistry,
         readiness: Readiness,
         reload: ReloadRoute?,
+        console: Console?,
         access: RequestSecurity,
         anonymous: AnonymousDevice,
         log: Logger,
         onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
         let configuration = live.current
-        let paths = ServedPaths(metricsPath: configuration.metricsPath, hasReload: reload != nil)
-        let answers = HTTPMetrics(registry, routes: paths.all)
+        let paths = ServedPaths(
+            metricsPath: configuration.metricsPath,
+            hasReload: reload != nil,
+            console: console?.routes ?? []
+        )
+        let answers = HTTPMetrics(registry, routes: paths.routes.map(\.path))
         let router = ServiceRouter.build(
             events: EventsRoute(
                 live: live,
@@ -60,6 +66,7 @@ struct HTTPService: Service {
             paths: paths,
             readiness: readiness,
             reload: reload,
+            console: console,
             access: access,
             answers: answers
         )
@@ -97,15 +104,17 @@ private enum ServiceRouter {
         paths: ServedPaths,
         readiness: Readiness,
         reload: ReloadRoute?,
+        console: Console?,
         access: RequestSecurity,
         answers: HTTPMetrics
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: CrossOriginMiddleware(configuration: access.configuration, eventsPath: "/v1/events"))
+        router.add(middleware: ConsoleHeadersMiddleware(served: paths))
         router.add(middleware: ProblemMiddleware(metrics: answers, served: paths))
         router.add(middleware: ServedPathsMiddleware(served: paths))
-        router.add(middleware: AccessMiddleware(security: access, eventsPath: "/v1/events"))
+        router.add(middleware: AccessMiddleware(security: access, served: paths))
         router.post("/v1/events") { request, context in
             try await events.respond(to: request, token: context.token)
         }
@@ -113,10 +122,10 @@ private enum ServiceRouter {
         router.get(RouterPath(paths.metricsPath)) { request, context in
             try await metrics.respond(to: request, over: context.connection)
         }
-        for path in paths.all {
-            let methods = paths.methods(of: path)
-            router.on(RouterPath(path), method: .options) { _, _ in
-                Response(status: .noContent, headers: [.allow: methods])
+        console?.add(to: router)
+        for route in paths.routes {
+            router.on(RouterPath(route.path), method: .options) { _, _ in
+                Response(status: .noContent, headers: [.allow: route.methods])
             }
         }
         router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }

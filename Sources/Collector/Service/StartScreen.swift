@@ -19,6 +19,8 @@ package struct StartScreen: Sendable, CustomStringConvertible {
 
     /// The path of the metrics.
     package var metricsPath = MetricsPath.default
+    /// Whether the console is served.
+    package var hasConsole = true
     /// The files that are followed.
     package var followedFiles: [String] = []
     /// The matches of the journal that is followed.
@@ -32,8 +34,10 @@ package struct StartScreen: Sendable, CustomStringConvertible {
     package var description: String {
         let posting = addresses.filter { $0.services.contains(.ingest) }
         let scraping = addresses.filter { $0.services.contains(.metrics) }
+        let browsing = hasConsole ? addresses.filter { $0.services.contains(.console) } : []
         let places =
             posting.map { "post     \($0.url("/v1/events"))" } + scraping.map { "scrape   \($0.url(metricsPath))" }
+            + browsing.map { "console  \($0.url("/"))" }
             + addresses.filter { $0.services.contains(.lines) }.map { "lines    \($0.url(""))" }
         let read =
             followedFiles.map { "follow   \($0)\(Self.isThere($0) ? "" : " (not there yet; it is waited for)")" }
@@ -67,6 +71,7 @@ package struct StartScreen: Sendable, CustomStringConvertible {
         }
         add("post", addresses.filter { $0.services.contains(.ingest) }.map { $0.url("/v1/events") })
         add("scrape", addresses.filter { $0.services.contains(.metrics) }.map { $0.url(metricsPath) })
+        if hasConsole { add("console", addresses.filter { $0.services.contains(.console) }.map { $0.url("/") }) }
         add("lines", addresses.filter { $0.services.contains(.lines) }.map { $0.url("") })
         add("follow", followedFiles + (followedJournal.isEmpty ? [] : ["the journal"]))
         return metadata
@@ -92,6 +97,7 @@ extension StartScreen {
             journal: JournalOutput.description(configuration),
             durability: configuration.durability,
             metricsPath: configuration.metricsPath,
+            hasConsole: configuration.hasConsole,
             followedFiles: configuration.followedFiles.map(\.path),
             followedJournal: configuration.followedJournal,
             readsStandardInput: configuration.readsStandardInput,

@@ -15,18 +15,11 @@ enum APIAnswer {
         let bytes = json.bytes + [UInt8(ascii: "\n")]
         let etag = "\"\(String(hash(tag ?? bytes), radix: 36))\""
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-cache", .eTag: etag]
-        if let known = request.headers[.ifNoneMatch], matches(known, etag) {
+        if ConditionalResponse.isListed(etag, in: request.headers[.ifNoneMatch]) {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentLength] = String(bytes.count)
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
-    }
-
-    private static func matches(_ header: String, _ etag: String) -> Bool {
-        header.split(separator: ",").contains { part in
-            let tag = part.drop { $0 == " " }
-            return tag == "*" || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == etag
-        }
     }
 
     /// FNV-1a. It tells versions of one answer apart, nothing more.

@@ -2,6 +2,7 @@
 
 internal import HTTPTypes
 internal import Hummingbird
+internal import LedgerState
 internal import NIOCore
 internal import Synchronization
 internal import TelemetryEvents
@@ -22,13 +23,10 @@ struct LiveRoute: Sendable {
 
     let feed: ConsoleFeed
     let readiness: Readiness
+    let key: InstallationKey
 
     /// - Parameter isAllowed: whether the client's access is still valid.
-    func respond(
-        to request: Request,
-        key: any Pseudonymising,
-        while isAllowed: @escaping @Sendable () async -> Bool
-    ) throws -> Response {
+    func respond(to request: Request, while isAllowed: @escaping @Sendable () -> Bool) throws -> Response {
         let filter = try LiveFilter(request, key)
         let resumed = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
@@ -44,7 +42,7 @@ struct LiveRoute: Sendable {
             while true {
                 checks += 1
                 let end: StaticString? = readiness.isReady ? nil : "the service stops"
-                if checks % Self.pausesOfAccessCheck == 0, end == nil, await !isAllowed() {
+                if checks % Self.pausesOfAccessCheck == 0, end == nil, !isAllowed() {
                     try await writer.write(Self.end("the access was withdrawn"))
                     break
                 }
