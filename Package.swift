@@ -163,6 +163,7 @@ let package = Package(
         .target(
             name: "ConsoleAssets",
             path: "Sources/Collector/Console/Assets",
+            exclude: ["biome.json"],
             resources: [.embedInCode("Files")],
             swiftSettings: strict
         ),
@@ -292,7 +293,8 @@ let package = Package(
         .testTarget(
             name: "LedgerToolsTests",
             dependencies: [
-                "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
+                "LedgerTools", "CycleIndex", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry",
+                "PrefetchLifecycle",
                 "RefreshLifecycle",
                 "TelemetryEvents", "TextOutput", "CollectorTestSupport", "TestSupport",
             ],

@@ -271,10 +271,19 @@ extension LedgerProjection {
         }
     }
 
+    /// The same state with an index that is kept from here on; nil for none.
+    package func indexed(by index: CycleIndex?) -> LedgerProjection {
+        var projection = self
+        projection.index = index
+        projection.fold.keepsClosedCycles = index != nil
+        projection.beginIndex(now: lastRow ?? 0)
+        return projection
+    }
+
     /// Brings the index to the loaded state, where it is not ahead of it.
     ///
     /// - Parameter now: the time, in microseconds since 1970.
-    fileprivate mutating func beginIndex(now: Int64) {
+    package mutating func beginIndex(now: Int64) {
         guard let reached = index?.position.batch, reached <= position.batch else { return }
         if reached < position.batch { index?.restartCounts(at: position, since: now) }
         updateIndex()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CycleIndex
 internal import EventLedger
 internal import LedgerState
 internal import PrefetchLifecycle
@@ -86,9 +87,14 @@ package struct LedgerRebuild: Sendable {
         }
         report.savedPages = comparison.savedPages
         report.continuesEarlierVersion = loaded.fold.continuesEarlierVersion
-        guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
+        let hasIndex = try reader.position(of: CycleIndex.name) != nil
+        guard statistics.pruned == .start else {
+            if hasIndex { loaded = loaded.indexed(by: try CycleIndex(reader)) }
+            return try resume(from: loaded, report, progress)
+        }
 
-        var refold = LedgerRefold(blank)
+        let oldest = statistics.oldestReceivedAt ?? 0
+        var refold = LedgerRefold(hasIndex ? blank.indexed(by: CycleIndex(at: .start, since: oldest)) : blank)
         let estimatedUpTo = loaded.accounts.estimatedUpTo
         refold.projection.estimatesUpTo = estimatedUpTo == 0 ? nil : Int64(clamping: estimatedUpTo)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
@@ -190,10 +196,10 @@ extension LedgerRebuild {
         return try outcome.get()
     }
 
-    private func write(
+    func write(
         to ledger: EventLedger,
         now: Int64,
-        progress: (LedgerProgress) -> Void
+        progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> RebuildReport {
         var rebuilt = try rebuild(progress: progress)
         if let problem = rebuilt.refold.problems.first {
@@ -213,6 +219,7 @@ extension LedgerRefold {
     /// Stages the state in parts and commits them in one small transaction: all of it, or the changes since the
     /// checkpoint.
     fileprivate mutating func save(to ledger: EventLedger, now: Int64) throws(LedgerError) {
+        try saveIndex(to: ledger, now: now)
         let name = LedgerProjection.name
         while try !ledger.tidy(name) {}
         if isFromBeginning {
@@ -223,6 +230,21 @@ extension LedgerRefold {
         var changes = projection.takeChanges(at: projection.position)
         while let part = changes.takePart(bytes: CheckpointSchedule.partBytes) { try ledger.stage(part, of: name) }
         try ledger.commitStage(of: name, at: projection.position, now: now)
+    }
+}
+
+extension LedgerRefold {
+    /// Saves the console's index, before the state that it must not fall behind.
+    private mutating func saveIndex(to ledger: EventLedger, now: Int64) throws(LedgerError) {
+        projection.updateIndex()
+        guard let index = projection.index else { return }
+        if isFromBeginning { try ledger.forget(projection: CycleIndex.name) }
+        try ledger.checkpoint(
+            projection: CycleIndex.name,
+            at: projection.position,
+            changes: index.changes,
+            now: now
+        )
     }
 }
 

@@ -28,7 +28,8 @@ public struct LifecycleFold: Sendable {
 
     let key: IdentityKey
     let limits: LifecycleLimits
-    let keepsClosedCycles: Bool
+    /// Whether closed cycles are kept for `takeClosedCycles()`.
+    package var keepsClosedCycles: Bool
     let deduplicates: Bool
     let anonymousIsOneInstallation: Bool
     let isReceiver: Bool

@@ -5,6 +5,7 @@ import Foundation
 import TelemetryEvents
 import TestSupport
 
+@testable import Collector
 @testable import EventLedger
 @testable import LedgerState
 @testable import LedgerTools
@@ -31,11 +32,13 @@ struct KeptLedger {
     }
 
     /// Submissions of chance, with restarts and crashes between them.
-    init(seed: UInt64, submissions: Int = 120) async throws {
+    ///
+    /// - Parameter console: gets what the console shows; without one no index is kept.
+    init(seed: UInt64, submissions: Int = 120, console: ConsoleFeed? = nil) async throws {
         var directory = try TemporaryDirectory()
         _ = try InstallationKey(directory: directory.path)
         let clock = ManualClock()
-        var pipeline = try Pipeline(in: directory, clock: clock)
+        var pipeline = try Pipeline(in: directory, clock: clock, console: console)
         var workload = Workload(seed: seed, cycles: 20)
         for _ in 0..<submissions {
             clock.advance(seconds: workload.pause())
@@ -44,7 +47,7 @@ struct KeptLedger {
             guard workload.happens(onceIn: 20) else { continue }
             if workload.happens(onceIn: 2) { directory = try directory.crashImage() }
             try await pipeline.close()
-            pipeline = try Pipeline(in: directory, clock: clock)
+            pipeline = try Pipeline(in: directory, clock: clock, console: console)
         }
         try await pipeline.close()
         self.directory = directory

@@ -62,6 +62,22 @@ struct EffectiveSettings: Sendable {
         }
     }
 
+    /// `[{"name":...,"value":...,"source":...}]`, a list in one text.
+    func writeValues(to text: inout JSONWriter) {
+        text.array { text in
+            for row in rows {
+                text.object { text in
+                    text.name("name")
+                    text.value(row.setting.name)
+                    text.name("value")
+                    text.value(row.texts.map { $0.joined(separator: ", ") })
+                    text.name("source")
+                    text.value(row.origin.map { "\($0)" } ?? "default")
+                }
+            }
+        }
+    }
+
     /// A scalar, in the quotes of JSON, which YAML knows, where it could be read as something else.
     private static func word(_ text: String) -> String {
         let isPlain =

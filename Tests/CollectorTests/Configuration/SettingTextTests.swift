@@ -109,7 +109,11 @@ struct ListenerTextTests {
                 Listener(.unix(path: "/run/a.sock", mode: 0o660, group: "adm"), services: .lines)
             ),
             ("systemd", Listener(.inherited(name: nil))),
-            ("systemd:http serve=metrics+ingest", Listener(.inherited(name: "http"))),
+            (
+                "systemd:http serve=metrics+ingest",
+                Listener(.inherited(name: "http"), services: [.metrics, .ingest])
+            ),
+            ("systemd:http serve=metrics+ingest+console", Listener(.inherited(name: "http"))),
         ]
     )
     func listenerTextGood(text: String, listener: Listener) throws {

@@ -201,7 +201,7 @@ struct ScrapeAccountTests {
                 #expect(try await client.scrape(method: "HEAD", path: path).status == 200)
                 #expect(try await client.scrape(method: "DELETE", path: path).status == 405)
             }
-            for path in ["/metrics/more", "/metric", "/"] {
+            for path in ["/metrics/more", "/metric", "/v1"] {
                 #expect(try await client.scrape(path: path).status == 404)
             }
             let page = try await client.metrics()

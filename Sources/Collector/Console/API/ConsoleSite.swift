@@ -37,13 +37,36 @@ struct ConsoleSite: Sendable {
     /// By name.
     let assets: [String: File]
 
-    init(_ files: [ConsoleAsset]) throws(Flaw) {
+    init(_ sources: [ConsoleAsset]) throws(Flaw) {
+        let files = sources.map { Self.stripped($0) }
         guard let page = files.first(where: { $0.name == Self.pageName }) else { throw .noPage }
         var names = Naming(files)
         for file in files where file.name != Self.pageName { _ = try names.name(of: file.name, from: []) }
         let text = try names.replacing(in: page, prefix: "/assets/", after: ["href=\"", "src=\""], from: [])
         self.page = try Self.file(text, as: Self.pageName, named: Self.pageName)
         assets = Dictionary(uniqueKeysWithValues: names.finished.values.map { ($0.name, $0) })
+    }
+
+    /// The text without indentation, blank lines and whole-line comments but the first, which names the licence.
+    ///
+    /// No text in the files reaches over a line, so that what the browser runs is the same.
+    static func stripped(_ file: ConsoleAsset) -> ConsoleAsset {
+        var isComment = false
+        let hasComments = file.name.hasSuffix(".js")
+        var kept: [Substring] = []
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        for (number, whole) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = whole.drop { $0 == " " }
+            if hasComments, number > 0 {
+                if isComment || line.hasPrefix("/*") {
+                    isComment = !line.contains("*/")
+                    continue
+                }
+                if line.hasPrefix("//") { continue }
+            }
+            if !line.isEmpty { kept.append(line) }
+        }
+        return ConsoleAsset(name: file.name, bytes: Array((kept.joined(separator: "\n") + "\n").utf8))
     }
 
     private static let pageName = "index.html"

@@ -50,7 +50,7 @@ struct HealthRoute: Sendable {
             }
             json.name("configuration")
             if let settings = status.live.current.settings {
-                settings.write(to: &json)
+                settings.writeValues(to: &json)
             } else {
                 json.array { _ in }
             }

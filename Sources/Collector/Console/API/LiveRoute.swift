@@ -28,7 +28,7 @@ struct LiveRoute: Sendable {
     /// - Parameter isAllowed: whether the client's access is still valid.
     func respond(to request: Request, while isAllowed: @escaping @Sendable () -> Bool) throws -> Response {
         let filter = try LiveFilter(request, key)
-        let resumed = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) }
+        let resumed = filter.after ?? HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         guard feed.live.open() else { throw Problem.tooManyStreams }
@@ -97,6 +97,8 @@ struct LiveFilter: Sendable {
     private var version: [UInt8] = []
     private var scheduleId: [UInt8] = []
     private var installation: Pseudonym?
+    /// The number after which a stream goes on that a page opens anew.
+    private(set) var after: UInt64?
 
     init(_ request: Request, _ key: any Pseudonymising) throws(Problem) {
         for (name, value) in request.uri.queryParameters where !value.isEmpty {
@@ -115,8 +117,11 @@ struct LiveFilter: Sendable {
                     throw .badQuery("Expected installation= with the 32 hexadecimal digits of a pseudonym.")
                 }
                 installation = found
+            case "after":
+                guard let number = UInt64(value) else { throw .badQuery("Expected after= with the number of an event.") }
+                after = number
             default:
-                throw .badQuery("Expected one of kind, platform, version, schedule, installation, found another parameter.")
+                throw .badQuery("Expected one of kind, platform, version, schedule, installation, after, found another parameter.")
             }
         }
     }

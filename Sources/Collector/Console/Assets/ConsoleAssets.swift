@@ -25,6 +25,7 @@ package struct ConsoleAsset: Sendable {
             ConsoleAsset(name: "filters.js", bytes: PackageResources.filters_js),
             ConsoleAsset(name: "format.js", bytes: PackageResources.format_js),
             ConsoleAsset(name: "health.js", bytes: PackageResources.health_js),
+            ConsoleAsset(name: "icon.svg", bytes: PackageResources.icon_svg),
             ConsoleAsset(name: "index.html", bytes: PackageResources.index_html),
             ConsoleAsset(name: "judge.js", bytes: PackageResources.judge_js),
             ConsoleAsset(name: "live.js", bytes: PackageResources.live_js),

@@ -3,11 +3,11 @@
 // The frame of the console: which view a path shows, the state of the service in the header, and what happens while the
 // service is away. A view is a module with `open(app, url)` that returns what it has of `update`, `redraw` and `close`.
 
-import { ApiError, get, query } from "./api.js";
+import {ApiError, get, query} from "./api.js";
 import * as cycle from "./cycle.js";
 import * as cycles from "./cycles.js";
-import { card, h } from "./dom.js";
-import { count, duration, isUTC, setUTC, time, zoneName } from "./format.js";
+import {card, h, put} from "./dom.js";
+import {count, duration, isUTC, setUTC, time, zoneName} from "./format.js";
 import * as health from "./health.js";
 import * as judge from "./judge.js";
 import * as live from "./live.js";
@@ -20,17 +20,17 @@ const views = [
   [/^\/cycles\/\d+$/, cycle, "Cycle"],
   [/^\/live\/?$/, live, "Live"],
   [/^\/judge\/?$/, judge, "Judge a log"],
-  [/^\/health\/?$/, health, "Health"],
+  [/^\/health\/?$/, health, "Health"]
 ];
 const ERRORS = {
   away: ["not connected", "The service does not answer. This page recovers by itself."],
   recovering: ["recovering", "The service reads its ledger after a start. This page goes on when it is ready."],
   busy: ["busy", "The service is busy. This page tries again by itself."],
-  access: ["no access", "You may not read cycles and events here. Sign in with the role read, and reload the page."],
+  access: ["no access", "You may not read cycles and events here. Sign in with the role read, and reload the page."]
 };
 
-const [main, statusLine, banner, zone] = ["main", "status", "banner", "zone"].map((id) => document.getElementById(id));
-const closed = { view: {}, abort: new AbortController() };
+const [main, statusLine, banner, zone] = ["main", "status", "banner", "zone"].map(id => document.getElementById(id));
+const closed = {view: {}, abort: new AbortController()};
 let session = closed;
 let overviewData = null;
 let heardAt = null;
@@ -61,14 +61,12 @@ const app = {
       if (error.name === "AbortError" || mine !== session) return;
       if (!(error instanceof ApiError)) throw error;
       const [, text] = ERRORS[error.kind] ?? [];
-      note?.replaceChildren(
-        h("p.note", { role: "alert" }, h("b", text ?? `${error.message}. `), !text && error.detail),
-      );
+      note?.replaceChildren(h("p.note", {role: "alert"}, h("b", text ?? `${error.message}. `), !text && error.detail));
       if (!text) return;
       mine.retries.set(work, note);
       show(error);
     }
-  },
+  }
 };
 
 function navigate(path) {
@@ -77,24 +75,24 @@ function navigate(path) {
   scrollTo(0, 0);
   const heading = main.querySelector("h1");
   heading?.setAttribute("tabindex", "-1");
-  heading?.focus({ preventScroll: true });
+  heading?.focus({preventScroll: true});
 }
 
 function open() {
   const url = new URL(location.href);
   session.abort.abort();
   session.view.close?.();
-  session = { view: {}, retries: new Map(), abort: new AbortController(), address: url.pathname + url.search };
+  session = {view: {}, retries: new Map(), abort: new AbortController(), address: url.pathname + url.search};
   for (const link of document.querySelectorAll("header nav a")) {
     const path = link.getAttribute("href");
     const isInside = path === "/" ? url.pathname === "/" : url.pathname.startsWith(path);
     if (isInside) link.setAttribute("aria-current", url.pathname === path ? "page" : "true");
     else link.removeAttribute("aria-current");
   }
-  main.replaceChildren();
+  put(main);
   const [, module, name] = views.find(([path]) => path.test(url.pathname)) ?? [];
   app.title(name ?? "No such page");
-  if (!module) return main.append(card("w12", "No such page", "", h("a", { href: "/" }, "Go to the overview")));
+  if (!module) return main.append(card("w12", "No such page", "", h("a", {href: "/"}, "Go to the overview")));
   session.view = module.open(app, url) ?? {};
   if (overviewData) session.view.update?.(overviewData);
 }
@@ -102,28 +100,28 @@ function open() {
 /** Shows how the service stands, or why it did not answer. */
 function show(error) {
   if (!error) {
-    banner.replaceChildren();
-    statusLine.replaceChildren(...statusWords(overviewData.status ?? {}));
+    put(banner);
+    put(statusLine, ...statusWords(overviewData.status ?? {}));
     return;
   }
   const [state, words] = ERRORS[error.kind] ?? ["error", `${error.message}. ${error.detail}`];
   const since = heardAt ? [" What you see is from ", time(heardAt), "."] : [];
   const text = h(`p.${error.kind === "busy" || error.kind === "recovering" ? "warn" : "bad"}`, words, since);
   // The banner speaks when it changes, so it changes only when there is news.
-  if (banner.textContent !== text.textContent) banner.replaceChildren(text);
-  statusLine.replaceChildren(h("span.dot.bad"), state);
+  if (banner.textContent !== text.textContent) put(banner, text);
+  put(statusLine, h("span.dot.bad"), state);
 }
 
-function statusWords({ accounts, journal = {}, ready, eventsLastMinute }) {
+function statusWords({accounts, journal = {}, ready, eventsLastMinute}) {
   const isBalanced = accounts === "balanced";
   const isBehind = journal.pending > 0 && journal.oldestSeconds > 60;
   const tone = isBalanced ? (isBehind || ready === false ? "warn" : "good") : "bad";
   const words = [
     journal.mode === "off" ? "journal off" : `journal ${count(journal.pending)} behind`,
     isBehind && `oldest ${duration(journal.oldestSeconds)}`,
-    `${count(eventsLastMinute)} events/min`,
+    `${count(eventsLastMinute)} events/min`
   ];
-  const link = h("a", { href: "/health" }, isBalanced ? "all accounts add up" : "the accounts do not add up");
+  const link = h("a", {href: "/health"}, isBalanced ? "all accounts add up" : "the accounts do not add up");
   return [h(`span.dot.${tone}`), link, ` · ${words.filter(Boolean).join(" · ")}`];
 }
 
@@ -150,7 +148,7 @@ async function poll() {
 
 function showZone() {
   zone.setAttribute("aria-checked", String(isUTC()));
-  zone.replaceChildren(h("span.knob"), "UTC", h("span.soft", isUTC() ? "everywhere" : zoneName()));
+  put(zone, h("span.knob"), "UTC", h("span.soft", isUTC() ? "everywhere" : zoneName()));
 }
 
 zone.addEventListener("click", () => {
@@ -159,7 +157,7 @@ zone.addEventListener("click", () => {
   session.view.redraw?.();
 });
 
-document.addEventListener("click", (event) => {
+document.addEventListener("click", event => {
   const link = event.target.closest?.("a[href]");
   const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
   if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
@@ -174,7 +172,7 @@ addEventListener("popstate", () => {
 });
 
 // "/" goes to the filter of a view.
-document.addEventListener("keydown", (event) => {
+document.addEventListener("keydown", event => {
   if (event.target.closest?.("input, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
   const field = event.key === "/" && main.querySelector("[data-filter]");
   if (!field) return;

@@ -12,7 +12,7 @@ const UNSEEN =
 
 /** A text whose control and bidi characters can be seen. */
 export function clean(text) {
-  return String(text).replace(UNSEEN, (found) => {
+  return String(text).replace(UNSEEN, found => {
     const code = found.codePointAt(0);
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
     if (code === 0x7f) return "\u2421";
@@ -44,26 +44,31 @@ function setAttribute(element, name, value) {
   element.setAttribute(name, value === true ? "" : clean(value));
 }
 
-/** An HTML element: `h("p.soft", { id: "a" }, "text", child)`. Attributes may be left out, `false` is no child. */
+/** An HTML element: `h("p.soft", {id: "a"}, "text", child)`. Attributes may be left out; `false` is no child. */
 export function h(name, ...children) {
   const [tag, ...classes] = name.split(".");
   return build(document.createElement(tag), classes, children);
 }
 
-/** An SVG element. */
 export function s(name, ...children) {
   const [tag, ...classes] = name.split(".");
   return build(document.createElementNS("http://www.w3.org/2000/svg", tag), classes, children);
 }
 
-/** A text of a client, cut to a length and apart from the direction of the text around it. */
+/** Shows elements and texts in place of what an element holds. */
+export function put(element, ...children) {
+  element.replaceChildren();
+  build(element, [], [[children]]);
+}
+
+/** A client's text, cut, with a direction of its own. */
 export function short(text, characters = 60) {
   const all = [...String(text)];
   if (all.length <= characters) return h("bdi", text);
-  return h("bdi", { title: all.slice(0, 400).join("") }, `${all.slice(0, characters).join("")}…`);
+  return h("bdi", {title: all.slice(0, 400).join("")}, `${all.slice(0, characters).join("")}…`);
 }
 
-/** A text of a client; a long one opens on demand. */
+/** A client's text; a long one opens on demand. */
 export function value(text) {
   const all = [...String(text ?? "")];
   if (all.length <= SHOWN_CHARACTERS) return h("bdi", text);
@@ -71,34 +76,30 @@ export function value(text) {
   return h("details.long", h("summary", start, h("span.soft", ` all ${all.length} characters`)), h("bdi", text));
 }
 
-/** A button. */
 export function button(name, click, attributes = {}, classes = "") {
-  return h(`button${classes}`, { type: "button", on: { click }, ...attributes }, name);
+  return h(`button${classes}`, {type: "button", on: {click}, ...attributes}, name);
 }
 
-/**
- * A table that keeps its roles when a narrow page lays its rows out as blocks. A column is a name with the classes of
- * its cells, "count.num". A row is a list of what its cells hold, or an element.
- */
+/** A table that keeps its roles as blocks on a phone. A column is a name with its cells' classes, "count.num". */
 export function table(caption, columns, rows, classes = "") {
   const cells = (tag, role, contents) =>
-    contents.map((content, index) => h([tag, ...columns[index].split(".").slice(1)].join("."), { role }, content));
-  const row = (contents) => h("tr", { role: "row" }, cells("td", "cell", contents));
+    contents.map((content, index) => h([tag, ...columns[index].split(".").slice(1)].join("."), {role}, content));
+  const row = contents => h("tr", {role: "row"}, cells("td", "cell", contents));
   const headings = cells(
     "th",
     "columnheader",
-    columns.map((column) => column.split(".")[0]),
+    columns.map(column => column.split(".")[0])
   );
   return h(
     `table${classes}`,
-    { role: "table" },
+    {role: "table"},
     h("caption.unseen", caption),
-    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, headings)),
+    h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, headings)),
     h(
       "tbody",
-      { role: "rowgroup" },
-      rows.map((each) => (each instanceof Node ? each : row(each))),
-    ),
+      {role: "rowgroup"},
+      rows.map(each => (each instanceof Node ? each : row(each)))
+    )
   );
 }
 
@@ -107,31 +108,26 @@ export function facts(caption, rows) {
   return table(caption, ["what", "value.num"], rows, ".quiet");
 }
 
-/** A heading with a sentence below it, and what follows. */
 export function titled(title, about, ...children) {
   return [h("h2", title), about && h("p.about", about), ...children];
 }
 
-/** A card: `titled` in a section that is so wide. */
 export function card(width, title, about, ...children) {
   return h(`section.${width}`, titled(title, about, ...children));
 }
 
-/**
- * Replaces what a place shows, unless it shows the same already. Focus and what was opened stay where they were, so that
- * a page that refreshes itself does not take them away.
- */
+/** Replaces what a place shows, unless it shows the same already. Focus and what was opened stay where they were. */
 export function refill(place, signature, builder) {
   const text = JSON.stringify(signature);
   if (place.shown === text) return;
   place.shown = text;
-  const list = (selector) => [...place.querySelectorAll(selector)];
+  const list = selector => [...place.querySelectorAll(selector)];
   const controls = "a[href], button, summary, input";
   const focus = list(controls).indexOf(document.activeElement);
-  const open = list("details").map((details) => details.open);
-  place.replaceChildren(...[builder()].flat(Infinity).filter((child) => child instanceof Node));
+  const open = list("details").map(details => details.open);
+  place.replaceChildren(...[builder()].flat(Infinity).filter(child => child instanceof Node));
   list("details").forEach((details, index) => {
     details.open = open[index] ?? details.open;
   });
-  if (focus >= 0) list(controls)[focus]?.focus({ preventScroll: true });
+  if (focus >= 0) list(controls)[focus]?.focus({preventScroll: true});
 }

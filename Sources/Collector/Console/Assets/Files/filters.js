@@ -2,12 +2,11 @@
 
 // Filters that live in the address: menus of several choices, fields, and chips that say what is chosen.
 
-import { button, h, short } from "./dom.js";
+import {button, h, short} from "./dom.js";
 
-/** The values of a query by name, without what is empty. */
 export function chosen(search, names) {
   const given = new URLSearchParams(search);
-  return Object.fromEntries(names.map((name) => [name, given.getAll(name).filter(Boolean)]));
+  return Object.fromEntries(names.map(name => [name, given.getAll(name).filter(Boolean)]));
 }
 
 /** A menu of check boxes, of which several may be chosen. `options` are `[value, text, group]`. */
@@ -26,7 +25,7 @@ export function menu(title, options, change) {
     let group;
     list.replaceChildren(h("legend.unseen", title));
     for (const [value, text, heading] of entries) {
-      const box = h("input", { type: "checkbox", checked: selected.includes(value) });
+      const box = h("input", {type: "checkbox", checked: selected.includes(value)});
       box.addEventListener("change", () => {
         show();
         change(values());
@@ -40,64 +39,60 @@ export function menu(title, options, change) {
     show();
   };
   fill(options);
-  details.addEventListener("keydown", (event) => {
+  details.addEventListener("keydown", event => {
     if (event.key !== "Escape" || !details.open) return;
     details.open = false;
     summary.focus();
   });
-  const set = (selected) => {
+  const set = selected => {
     for (const [value, box] of boxes) box.checked = selected.includes(value);
     show();
   };
-  return { element: details, fill, set };
+  return {element: details, fill, set};
 }
 
 // A menu closes when something outside of it is clicked or focused.
 for (const kind of ["pointerdown", "focusin"]) {
-  document.addEventListener(kind, (event) => {
+  document.addEventListener(kind, event => {
     for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = menu.contains(event.target);
   });
 }
 
-/** A text field with its label. Enter, or leaving it, tells the value. */
-function field(title, change, attributes, write = (value) => value) {
-  const input = h("input", { type: "text", spellcheck: "false", ...attributes });
+function field(title, change, attributes, write = value => value) {
+  const input = h("input", {type: "text", spellcheck: "false", ...attributes});
   let told = "";
   input.addEventListener("change", () => {
     const value = input.value.trim();
     if (value !== told) change(value);
   });
-  const set = (value) => {
+  const set = value => {
     told = write(value);
     input.value = told;
   };
-  return { element: h("label.field", h("span", title), input), set };
+  return {element: h("label.field", h("span", title), input), set};
 }
 
-/**
- * The chips, menus and fields of a view, whose values stand in the address. `apply` hears of each change.
- * `text(name, value)` is what a chip says.
- */
+/** The chips, menus and fields of a view. `apply` hears of each change; `text(name, value)` is what a chip says. */
 export function filterBar(app, path, names, text, apply) {
-  const bar = { values: chosen(location.search, names), menus: {}, fields: {} };
-  const list = h("div.chips", { role: "group", "aria-label": "Filters in force" });
-  bar.set = (changes) => {
-    bar.values = { ...bar.values, ...changes };
+  const bar = {values: chosen(location.search, names), menus: {}, fields: {}};
+  const list = h("div.chips", {role: "group", "aria-label": "Filters in force"});
+  bar.set = changes => {
+    bar.values = {...bar.values, ...changes};
     app.address(path, bar.values);
     bar.show();
     apply();
   };
   bar.clear = () => bar.set(chosen("", names));
-  bar.without = (name, value) => bar.set({ [name]: bar.values[name].filter((each) => each !== value) });
+  bar.without = (name, value) => bar.set({[name]: bar.values[name].filter(each => each !== value)});
   bar.menu = (name, title, options) => {
-    bar.menus[name] = menu(title, options, (values) => bar.set({ [name]: values }));
+    bar.menus[name] = menu(title, options, values => bar.set({[name]: values}));
   };
   bar.fill = (name, options) => bar.menus[name].fill(options, bar.values[name]);
-  bar.field = (name, title, attributes, read = (value) => value, write = undefined) => {
-    const change = (value) => bar.set({ [name]: [read(value)].filter(Boolean) });
+  bar.field = (name, title, attributes, read = value => value, write = undefined) => {
+    const change = value => bar.set({[name]: [read(value)].filter(Boolean)});
     bar.fields[name] = field(title, change, attributes, write);
   };
-  bar.chosen = () => names.flatMap((name) => bar.values[name].map((value) => [name, value]));
+  bar.chosen = () => names.flatMap(name => bar.values[name].map(value => [name, value]));
   bar.show = () => {
     for (const [name, each] of Object.entries(bar.menus)) each.set(bar.values[name]);
     for (const [name, each] of Object.entries(bar.fields)) each.set(bar.values[name][0] ?? "");
@@ -105,7 +100,7 @@ export function filterBar(app, path, names, text, apply) {
       const words = [
         h("span.unseen", "Remove the filter "),
         text(name, value),
-        h("span", { "aria-hidden": "true" }, " ×"),
+        h("span", {"aria-hidden": "true"}, " ×")
       ];
       return button(words, () => bar.without(name, value), {}, ".chip");
     });
@@ -113,9 +108,9 @@ export function filterBar(app, path, names, text, apply) {
     list.replaceChildren(...chips);
   };
   bar.element = (...more) => {
-    const elements = (controls) => Object.values(controls).map((each) => each.element);
+    const elements = controls => Object.values(controls).map(each => each.element);
     const controls = h("div.row", elements(bar.menus), elements(bar.fields));
-    return [h("details.filters", { open: innerWidth > 700 }, h("summary", "Filters"), controls, more), list];
+    return [h("details.filters", {open: innerWidth > 700}, h("summary", "Filters"), controls, more), list];
   };
   return bar;
 }

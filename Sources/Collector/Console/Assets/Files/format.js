@@ -2,22 +2,20 @@
 
 // Numbers, durations and times as people read them. One switch decides whether every time on the page is local or UTC.
 
-import { h } from "./dom.js";
+import {h} from "./dom.js";
 
 const numbers = new Intl.NumberFormat("en");
 const STORED = "dnp-telemetry.utc";
 
-/** 12480 as "12,480"; nothing known as "-". */
 export function count(number) {
   return Number.isFinite(number) ? numbers.format(number) : "-";
 }
 
-/** "1 cycle", "2 cycles". */
 export function counted(number, one) {
   return `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 }
 
-/** A part of a whole as "95.4 %"; without a whole "-". A part is never rounded to all or nothing. */
+/** 95.4 %. A part is never rounded to all or nothing. */
 export function share(part, whole) {
   if (!(whole > 0)) return "-";
   const percent = (100 * part) / whole;
@@ -25,14 +23,13 @@ export function share(part, whole) {
   return part < whole && percent >= 99.95 ? "> 99.9 %" : `${percent.toFixed(1)} %`;
 }
 
-/** 1536 as "1.5 KiB". */
 export function bytes(number) {
   if (!Number.isFinite(number)) return "-";
   const unit = Math.min(4, Math.floor(Math.log2(Math.max(1, number)) / 10));
   return unit === 0 ? counted(number, "byte") : `${(number / 1024 ** unit).toFixed(1)} ${" KMGT"[unit]}iB`;
 }
 
-/** 5410 seconds as "1 h 30 min"; two units at most. */
+/** "1 h 30 min": two units at most. */
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "-";
   const size = Math.abs(seconds);
@@ -40,7 +37,7 @@ export function duration(seconds) {
   if (size === 0) return "0 s";
   if (size < 0.9995) return `${sign}${Math.round(size * 1000)} ms`;
   if (size < 59.95) return `${sign}${Number(size.toFixed(1))} s`;
-  const units = Object.entries({ d: 86400, h: 3600, min: 60, s: 1 });
+  const units = Object.entries({d: 86400, h: 3600, min: 60, s: 1});
   let left = Math.round(size);
   const first = units.findIndex(([, length]) => left >= length);
   const parts = units.slice(first, first + 2).map(([unit, length]) => {
@@ -51,7 +48,6 @@ export function duration(seconds) {
   return sign + parts.join(" ").trim();
 }
 
-/** A difference to a plan, with its sign. */
 export function difference(seconds) {
   return seconds > 0 ? `+${duration(seconds)}` : duration(seconds);
 }
@@ -65,14 +61,14 @@ let utc = false;
 try {
   utc = localStorage.getItem(STORED) === "true";
 } catch {
-  // Storage is off: the switch then holds for this page alone.
+  // Without storage the switch holds for this page alone.
 }
 
 export function isUTC() {
   return utc;
 }
 
-/** Shows every time that is on the page in the other zone. Plots have to be drawn again by who draws them. */
+/** Shows every time on the page in the other zone. Who draws plots draws them again. */
 export function setUTC(on) {
   utc = on;
   try {
@@ -85,7 +81,6 @@ export function setUTC(on) {
   }
 }
 
-/** "UTC" or "local time (UTC+1)". */
 export function zoneName() {
   if (utc) return "UTC";
   const minutes = -new Date().getTimezoneOffset();
@@ -94,7 +89,6 @@ export function zoneName() {
   return `local time (UTC${minutes === 0 ? "" : hours}${rest ? `:${rest}` : ""})`;
 }
 
-/** A time as "2026-11-24T06:53:00.000Z", in the zone that is asked for and with a Z all the same. */
 function fields(seconds, inUTC) {
   const offset = inUTC ? 0 : new Date(seconds * 1000).getTimezoneOffset() * 60;
   return new Date((seconds - offset) * 1000).toISOString();
@@ -110,21 +104,18 @@ export function timeText(seconds, style = "clock", inUTC = utc) {
   return day === fields(Date.now() / 1000, inUTC).slice(0, 10) ? text.slice(11, 19) : `${day} ${text.slice(11, 19)}`;
 }
 
-/** A time that follows the switch, with UTC on hover. */
 export function time(text, style = "clock") {
   const seconds = instant(text);
   if (!Number.isFinite(seconds)) return h("span.soft", "no time");
-  const attributes = { datetime: fields(seconds, true), title: `${timeText(seconds, "full", true)} UTC` };
-  return h("time", { ...attributes, "data-style": style }, timeText(seconds, style));
+  const attributes = {datetime: fields(seconds, true), title: `${timeText(seconds, "full", true)} UTC`};
+  return h("time", {...attributes, "data-style": style}, timeText(seconds, style));
 }
 
-/** The value of a `datetime-local` field for an RFC 3339 time, in the zone of the page. */
 export function toField(text) {
   const seconds = instant(text);
   return Number.isFinite(seconds) ? fields(seconds, utc).slice(0, 16) : "";
 }
 
-/** The RFC 3339 time of a `datetime-local` field, or "". */
 export function fromField(field) {
   const date = new Date(utc && field ? `${field}Z` : field);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().replace(".000", "");

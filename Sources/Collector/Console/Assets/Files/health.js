@@ -2,11 +2,11 @@
 
 // How the service itself is: do its accounts add up, how full are its limits, what was rejected and what to do.
 
-import { get } from "./api.js";
-import { card, facts, h, refill, short, table, value } from "./dom.js";
-import { bytes, count, counted, duration, share, time } from "./format.js";
-import { mark } from "./parts.js";
-import { bar } from "./plots.js";
+import {get} from "./api.js";
+import {card, facts, h, refill, short, table, value} from "./dom.js";
+import {bytes, count, counted, duration, share, time} from "./format.js";
+import {mark} from "./parts.js";
+import {bar} from "./plots.js";
 
 const REFRESH_SECONDS = 10;
 
@@ -16,25 +16,25 @@ export function open(app) {
   const content = h("div.contents");
   app.main.append(h("section.w12", h("h1", "Health"), lead, note), content);
   const load = () =>
-    app.attempt(async (signal) => {
+    app.attempt(async signal => {
       const data = await get("/api/v1/health", signal);
       refill(lead, [data.warnings, data.accounts, data.ready, data.version], () => summary(data));
       refill(content, data, () => cards(data));
     }, note);
   load();
   const timer = setInterval(() => document.hidden || load(), REFRESH_SECONDS * 1000);
-  return { close: () => clearInterval(timer) };
+  return {close: () => clearInterval(timer)};
 }
 
-function summary({ accounts = [], warnings = [], ready, version, startedAt }) {
-  const wrong = accounts.filter((account) => !account.balanced).length;
+function summary({accounts = [], warnings = [], ready, version, startedAt}) {
+  const wrong = accounts.filter(account => !account.balanced).length;
   const state =
     ready === false ? ["warn", "Not ready yet"] : [warnings.length > 0 ? "warn" : "good", "All accounts add up"];
   const [tone, text] = wrong > 0 ? ["bad", `${counted(wrong, "account")} out of balance`] : state;
   return [
     h("p.big", h(`span.dot.${tone}`), text),
     h("p.about", "Version ", short(version ?? "-", 40), ", started ", time(startedAt, "full")),
-    ...warnings.map((each) => h("div.hint.warn", h("p", h("b", value(each.title))), h("p", value(each.detail)))),
+    ...warnings.map(each => h("div.hint.warn", h("p", h("b", value(each.title))), h("p", value(each.detail))))
   ];
 }
 
@@ -45,9 +45,9 @@ function cards({
   sources = [],
   limits = [],
   rejections = [],
-  configuration = [],
+  configuration = []
 }) {
-  const known = (number) => bytes(number ?? Number.NaN);
+  const known = number => bytes(number ?? Number.NaN);
   const ledgerFacts = [
     ["id", h("code", short(ledger.id ?? "-", 40))],
     ["events", count(ledger.events)],
@@ -59,24 +59,24 @@ function cards({
     ["acknowledged events survive", ledger.durability === "power" ? "a loss of power" : "a kill of the service"],
     ["retention", ledger.retentionSeconds > 0 ? duration(ledger.retentionSeconds) : "unlimited"],
     ["lives", count(ledger.lives)],
-    ["missing events", h("span", { class: ledger.missingEvents > 0 ? "bad" : null }, count(ledger.missingEvents))],
+    ["missing events", h("span", {class: ledger.missingEvents > 0 ? "bad" : null}, count(ledger.missingEvents))]
   ];
   const journalFacts = [
     ["mode", short(journal.mode ?? "-", 20)],
     ["confirmed", count(journal.confirmed)],
     ["waiting", count(journal.pending)],
     ["oldest waiting", duration(journal.oldestSeconds ?? 0)],
-    ["skipped", count(journal.skipped)],
+    ["skipped", count(journal.skipped)]
   ];
-  const received = sources.map((each) => [short(each.source, 40), short(each.format, 30), count(each.received)]);
+  const received = sources.map(each => [short(each.source, 40), short(each.format, 30), count(each.received)]);
   const refused = rejections
-    .filter((each) => each.count > 0)
+    .filter(each => each.count > 0)
     .sort((a, b) => b.count - a.count)
-    .map((each) => [h("code", short(each.reason)), count(each.count), value(each.todo)]);
-  const settings = (isDefault) =>
+    .map(each => [h("code", short(each.reason)), count(each.count), value(each.todo)]);
+  const settings = isDefault =>
     configuration
-      .filter((each) => (each.source === "default") === isDefault)
-      .map((each) => [h("code", short(each.name)), h("code", value(each.value)), short(each.source, 30)]);
+      .filter(each => (each.source === "default") === isDefault)
+      .map(each => [h("code", short(each.name)), h("code", value(each.value)), short(each.source, 30)]);
   const list = (rows, caption, columns, classes = ".quiet") =>
     rows.length > 0 ? table(caption, columns, rows, classes) : h("p.none", "None.");
   const setting = ["setting", "value", "from"];
@@ -87,7 +87,7 @@ function cards({
       "w6",
       "Limits",
       "At a limit the service refuses or evicts; it does not grow.",
-      h("ul.list", limits.map(limitItem)),
+      h("ul.list", limits.map(limitItem))
     ),
     card("w4", "Ledger", "The durable record of accepted events.", facts("Ledger", ledgerFacts)),
     card("w4", "Journal", "Each event as an entry of systemd-journald.", facts("Journal", journalFacts)),
@@ -96,26 +96,26 @@ function cards({
       "w12",
       "Rejections",
       "Events that were refused one by one, and what to do about each reason.",
-      list(refused, "Rejections by reason", ["reason", "events.num", "what to do"], ".events"),
+      list(refused, "Rejections by reason", ["reason", "events.num", "what to do"], ".events")
     ),
     card(
       "w12",
       "Configuration in force",
       "Options beat the environment, which beats the file, which beats the defaults. Secrets are not shown.",
       list(settings(false), "Settings that were set", setting),
-      h("details.numbers", h("summary", "Defaults"), list(settings(true), "Settings at their defaults", setting)),
-    ),
+      h("details.numbers", h("summary", "Defaults"), list(settings(true), "Settings at their defaults", setting))
+    )
   ];
 }
 
-function accountItem({ name, left, right, balanced }) {
+function accountItem({name, left, right, balanced}) {
   const sides = `${count(left)} ${balanced ? "=" : "≠"} ${count(right)}`;
   const apart = !balanced && h("b.bad", ` ${count(Math.abs(left - right))} apart`);
   const state = mark(balanced ? "reached" : "failed", balanced ? "balanced" : "not balanced");
   return h("li.account", state, h("div", h("p", value(name)), h("p.soft.small", sides, apart)));
 }
 
-function limitItem({ name, used, limit, unit }) {
+function limitItem({name, used, limit, unit}) {
   const part = limit > 0 ? used / limit : 0;
   const tone = part >= 0.95 ? "bad" : part >= 0.8 ? "warn" : "accent";
   const size = unit === "bytes" ? `${bytes(used)} of ${bytes(limit)}` : `${count(used)} of ${count(limit)} ${unit}`;

@@ -3,11 +3,11 @@
 // Events as they are committed. The stream is closed while nobody sees the page, since it takes one of the browser's few
 // connections to the service.
 
-import { get, query } from "./api.js";
-import { button, h, short, table } from "./dom.js";
-import { filterBar } from "./filters.js";
-import { count, counted, time } from "./format.js";
-import { cyclesLink, device, eventFacts, words } from "./parts.js";
+import {get, query} from "./api.js";
+import {button, h, put, short, table} from "./dom.js";
+import {filterBar} from "./filters.js";
+import {count, counted, time} from "./format.js";
+import {cyclesLink, device, eventFacts, words} from "./parts.js";
 
 const KEPT_ROWS = 500;
 const DRAW_MILLISECONDS = 250;
@@ -19,11 +19,12 @@ const WRONG = /fail|expired|missed|denied|error|missing|drift/;
 export function open(app) {
   let stream = null;
   let waiting = [];
+  let last = "";
   let isPaused = false;
   let hasEnded = false;
   let [shown, leftOut, whilePaused, sinceSummary, errors, timer, drawing] = [0, 0, 0, 0, 0, 0, 0];
   const state = h("p.about");
-  const spoken = h("p.unseen", { role: "status" });
+  const spoken = h("p.unseen", {role: "status"});
   const counts = h("p");
   const none = h("p.none", "No event has come yet. Events show here in the moment in which they are committed.");
   const list = table("Events, newest first", COLUMNS, [], ".events");
@@ -37,16 +38,16 @@ export function open(app) {
   bar.menu("kind", "Kind", []);
   bar.field("platform", "platform");
   bar.field("version", "version");
-  bar.field("schedule", "schedule id", { "data-filter": true });
+  bar.field("schedule", "schedule id", {"data-filter": true});
   bar.field("installation", "device, its pseudonym");
 
   const showCounts = () => {
     const warnings = [
       leftOut > 0 && ` · ${count(leftOut)} left out, since they came faster than a person reads`,
-      isPaused && ` · paused, ${count(whilePaused)} came since`,
+      isPaused && ` · paused, ${count(whilePaused)} came since`
     ];
     const kept = shown > KEPT_ROWS ? `, the newest ${KEPT_ROWS} stay` : "";
-    counts.replaceChildren(h("b", counted(shown, "event")), kept, h("span.warn", warnings));
+    put(counts, h("b", counted(shown, "event")), kept, h("span.warn", warnings));
     none.hidden = body.childElementCount > 0;
     list.hidden = !none.hidden;
   };
@@ -64,11 +65,12 @@ export function open(app) {
   const reset = () => {
     waiting = [];
     shown = leftOut = whilePaused = 0;
-    body.replaceChildren();
+    put(body);
     showCounts();
   };
-  const receive = (message) => {
-    const { events = [], leftOut: more } = JSON.parse(message.data);
+  const receive = message => {
+    const {events = [], leftOut: more} = JSON.parse(message.data);
+    last = message.lastEventId;
     leftOut += Number(more) || 0;
     sinceSummary += events.length;
     if (isPaused) whilePaused += events.length;
@@ -84,7 +86,7 @@ export function open(app) {
   const pause = button("Pause", () => {
     draw();
     isPaused = !isPaused;
-    pause.replaceChildren(isPaused ? "Resume" : "Pause");
+    put(pause, isPaused ? "Resume" : "Pause");
     if (!isPaused) {
       shown += waiting.length;
       leftOut += whilePaused - waiting.length;
@@ -93,7 +95,7 @@ export function open(app) {
     draw();
   });
 
-  const say = (tone, ...what) => state.replaceChildren(h(`span.dot.${tone}`), ...what);
+  const say = (tone, ...what) => put(state, h(`span.dot.${tone}`), ...what);
   const disconnect = () => {
     clearTimeout(timer);
     stream?.close();
@@ -104,15 +106,15 @@ export function open(app) {
     hasEnded = false;
     if (document.hidden) return;
     say("edge", "Connecting.");
-    const mine = new EventSource(`/api/v1/live${query(bar.values)}`);
+    const mine = new EventSource(`/api/v1/live${query({...bar.values, after: last})}`);
     stream = mine;
     mine.addEventListener("open", () => {
       errors = 0;
       say("good", "Listening. The stream closes while this page is hidden.");
     });
     mine.addEventListener("events", receive);
-    mine.addEventListener("end", (event) => {
-      const { reason } = JSON.parse(event.data || "{}");
+    mine.addEventListener("end", event => {
+      const {reason} = JSON.parse(event.data || "{}");
       hasEnded = true;
       disconnect();
       say(
@@ -120,7 +122,7 @@ export function open(app) {
         "The service ended the stream: ",
         short(reason ?? "no reason given", 200),
         ". ",
-        button("Listen again", connect),
+        button("Listen again", connect)
       );
       spoken.textContent = "The stream ended.";
     });
@@ -156,11 +158,11 @@ export function open(app) {
   bar.show();
   showCounts();
   connect();
-  app.attempt(async (signal) => {
-    const { kinds = [] } = await get("/api/v1/filters", signal);
+  app.attempt(async signal => {
+    const {kinds = []} = await get("/api/v1/filters", signal);
     bar.fill(
       "kind",
-      kinds.map((kind) => [kind, words(kind), kind.startsWith("refresh") ? "second app" : "plugin"]),
+      kinds.map(kind => [kind, words(kind), kind.startsWith("refresh") ? "second app" : "plugin"])
     );
   });
   return {
@@ -169,17 +171,17 @@ export function open(app) {
       clearTimeout(drawing);
       clearInterval(summary);
       document.removeEventListener("visibilitychange", visibility);
-    },
+    }
   };
 }
 
-function eventCells({ event = {}, receivedAt }) {
+function eventCells({event = {}, receivedAt}) {
   const schedule = event.scheduleId;
   return [
     time(event.timestamp ?? receivedAt),
     h(`b${WRONG.test(event.event) ? ".bad" : ""}`, short(words(event.event), 48)),
-    schedule ? cyclesLink({ schedule: String(schedule).slice(0, 128) }, h("span.mono", short(schedule, 40))) : "-",
+    schedule ? cyclesLink({schedule: String(schedule).slice(0, 128)}, h("span.mono", short(schedule, 40))) : "-",
     device(event.installation),
-    eventFacts(event),
+    eventFacts(event)
   ];
 }

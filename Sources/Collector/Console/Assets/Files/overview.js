@@ -2,20 +2,20 @@
 
 // The overview: how far each prefetch came, what went wrong and where to look.
 
-import { get } from "./api.js";
-import { facts, h, refill, short, table, titled } from "./dom.js";
-import { count, counted, duration, share, time } from "./format.js";
-import { BUCKETS_IN_WORDS, cyclesLink, cycleTable, OUTCOMES, words } from "./parts.js";
-import { bar, histogram, lines, stackedBar } from "./plots.js";
+import {get} from "./api.js";
+import {facts, h, refill, short, table, titled} from "./dom.js";
+import {count, counted, duration, share, time} from "./format.js";
+import {BUCKETS_IN_WORDS, cyclesLink, cycleTable, OUTCOMES, words} from "./parts.js";
+import {bar, histogram, lines, stackedBar} from "./plots.js";
 
 const WRONG_CYCLES = "/api/v1/cycles?wrong=true&limit=8";
-const OUTCOME_TONES = { used: "good", fallback: "warn", failed: "bad", missed: "miss", incomplete: "edge" };
-const LINE_TONES = { scheduled: "edge", executed: "accent", success: "good", failure: "bad", used: "used" };
+const OUTCOME_TONES = {used: "good", fallback: "warn", failed: "bad", missed: "miss", incomplete: "edge"};
+const LINE_TONES = {scheduled: "edge", executed: "accent", success: "good", failure: "bad", used: "used"};
 
 export function open(app) {
   const places = {};
   const place = (name, width) => {
-    places[name] = h(`section.${width}`, { hidden: true });
+    places[name] = h(`section.${width}`, {hidden: true});
     return places[name];
   };
   const wrongNote = h("div");
@@ -23,22 +23,22 @@ export function open(app) {
   places.funnel = h("div", h("p.none", "Asking the service."));
   app.main.append(
     h("section.w12", h("h1", "Prefetch lifecycle"), places.funnel),
-    ...["outcomes", "delay", "drift"].map((name) => place(name, "w4")),
+    ...["outcomes", "delay", "drift"].map(name => place(name, "w4")),
     h(
       "section.w8",
-      titled("Cycles that went wrong", `Newest first. ${BUCKETS_IN_WORDS}`, lists(), wrongNote, wrongTable),
+      titled("Cycles that went wrong", `Newest first. ${BUCKETS_IN_WORDS}`, lists(), wrongNote, wrongTable)
     ),
     h("div.w4.stacked", place("failures", "part"), place("fallbacks", "part"), place("now", "part")),
     place("hour", "w6"),
     place("day", "w6"),
-    place("refresh", "w12"),
+    place("refresh", "w12")
   );
   let data = null;
   let closedCycles = null;
 
   const draw = () => {
     if (!data) return;
-    const { day = {}, minutes, quarters, startDelay, drift } = data;
+    const {day = {}, minutes, quarters, startDelay, drift} = data;
     const fill = (name, signature, build) => {
       refill(places[name], signature, build);
       places[name].hidden = places[name].childElementCount === 0;
@@ -46,10 +46,10 @@ export function open(app) {
     fill("funnel", [day, data.total], () => funnel(day, data.total ?? {}));
     fill("outcomes", [day.outcomes, day.from], () => outcomes(day));
     const window = `From the earliest begin to the execution; the window is ${duration(startDelay?.limitSeconds)}.`;
-    const late = { violation: "missed_window", from: day.from };
+    const late = {violation: "missed_window", from: day.from};
     fill("delay", startDelay, () => limited(startDelay, "Start delay", window, "later", late));
     const tolerated = `From the planned time to the delivery; iOS tolerates ${drift?.limitSeconds} s.`;
-    const off = { violation: "drift_exceeded", from: day.from };
+    const off = {violation: "drift_exceeded", from: day.from};
     fill("drift", drift, () => limited(drift, "Notification drift", tolerated, "over", off));
     fill("failures", [day.failures, day.from], () => failures(day));
     fill("fallbacks", [day.fallbackCauses, day.from], () => fallbacks(day));
@@ -59,7 +59,7 @@ export function open(app) {
     fill("refresh", data.refresh, () => (data.refresh ? refresh(data.refresh) : []));
   };
   const loadWrong = () =>
-    app.attempt(async (signal) => {
+    app.attempt(async signal => {
       const answer = await get(WRONG_CYCLES, signal);
       refill(wrongTable, answer.cycles, () => wrong(answer));
     }, wrongNote);
@@ -75,11 +75,10 @@ export function open(app) {
     redraw() {
       for (const each of Object.values(places)) each.shown = undefined;
       draw();
-    },
+    }
   };
 }
 
-/** "last 24 hours", or since when the window counts where a part of it was not recorded. */
 function windowName(window) {
   if (window.complete !== false) return "last 24 hours";
   return window.from ? ["since ", time(window.from)] : "so far";
@@ -87,7 +86,7 @@ function windowName(window) {
 
 function funnel(day, total) {
   const from = day.from;
-  const verbs = { executed: "never ran", success: "failed or never ended", used: "not used" };
+  const verbs = {executed: "never ran", success: "failed or never ended", used: "not used"};
   const stages = ["scheduled", "executed", "success", "used"];
   const items = stages.map((stage, index) => {
     const before = stages[index - 1];
@@ -96,33 +95,33 @@ function funnel(day, total) {
       const usual = total[stage] / total[before];
       const isLow = day[before] >= 20 && day[stage] / day[before] < usual - 0.02;
       const words = `${share(day[stage], day[before])} of ${before}${isLow ? `, usually ${share(usual, 1)}` : ""}`;
-      ratio[0] = h(`p.r.${isLow ? "warn" : "good"}`, words);
+      ratio[0] = day[before] > 0 ? h(`p.r.${isLow ? "warn" : "good"}`, words) : h("p.r.soft", "nothing yet");
       const lost = day[before] - day[stage];
-      const link = lost > 0 && cyclesLink({ stage: before, lacks: stage, from }, `${count(lost)} ${verbs[stage]}`);
+      const link = lost > 0 && cyclesLink({stage: before, lacks: stage, from}, `${count(lost)} ${verbs[stage]}`);
       ratio.push(h("p.soft", link || "none lost"));
     }
     return h(
       "li",
       h("p.soft", stage === "used" ? "used for the notification" : stage),
-      h("p.n", cyclesLink({ stage, from }, count(day[stage]))),
+      h("p.n", cyclesLink({stage, from}, count(day[stage]))),
       ratio[0],
       bar(day.scheduled > 0 ? day[stage] / day.scheduled : 0),
-      ratio[1],
+      ratio[1]
     );
   });
   const about = [
     "How far each scheduled prefetch came, ",
     windowName(day),
-    ". Click a number for the cycles behind it.",
+    ". Click a number for the cycles behind it."
   ];
-  const judge = h("a", { href: "/judge" }, "judge a log here");
+  const judge = h("a", {href: "/judge"}, "judge a log here");
   const none = h(
     "p.none",
     "No event has arrived yet. Send some to ",
     h("code", "POST /v1/events"),
     ", or ",
     judge,
-    ".",
+    "."
   );
   return [h("p.about", about), h("ol.funnel", items), total.received === 0 && none];
 }
@@ -131,50 +130,49 @@ function sum(numbers) {
   return Object.values(numbers ?? {}).reduce((all, each) => all + each, 0);
 }
 
-/** Names with numbers, each of which leads to its cycles, and shares. */
 function breakdown(caption, numbers, link, tones = {}) {
   const all = sum(numbers);
   const rows = Object.entries(numbers).map(([name, number]) => [
     [tones[name] && h(`span.key.${tones[name]}`), short(words(name), 40)],
     number > 0 && link ? cyclesLink(link(name), count(number)) : count(number),
-    h("span.soft", share(number, all)),
+    h("span.soft", share(number, all))
   ]);
   return table(caption, ["name", "count.num", "share.num"], rows, ".quiet");
 }
 
 function outcomes(day) {
-  const numbers = Object.fromEntries(OUTCOMES.map((name) => [name, day.outcomes?.[name] ?? 0]));
-  const parts = OUTCOMES.map((name) => [OUTCOME_TONES[name], numbers[name]]);
-  const list = breakdown("Cycles by outcome", numbers, (outcome) => ({ outcome, from: day.from }), OUTCOME_TONES);
+  const numbers = Object.fromEntries(OUTCOMES.map(name => [name, day.outcomes?.[name] ?? 0]));
+  const parts = OUTCOMES.map(name => [OUTCOME_TONES[name], numbers[name]]);
+  const list = breakdown("Cycles by outcome", numbers, outcome => ({outcome, from: day.from}), OUTCOME_TONES);
   const about = [counted(sum(numbers), "closed cycle"), ", ", windowName(day)];
   return titled("How cycles ended", about, stackedBar("How cycles ended, as a bar; numbers follow", parts), list);
 }
 
 function limited(data, name, about, beyond, filter) {
   const plot = histogram(data, name, beyond);
-  return titled(name, about, plot.element, h("p.small", cyclesLink(filter, `Cycles that were ${beyond}`)));
+  return titled(name, about, plot.element, h("p.small", cyclesLink(filter, "Cycles beyond the limit")));
 }
 
 function failures(day) {
   const numbers = Object.fromEntries(
-    Object.entries(day.failures ?? {}).filter(([name, number]) => number > 0 || name !== "OTHER"),
+    Object.entries(day.failures ?? {}).filter(([name, number]) => number > 0 || name !== "OTHER")
   );
-  const list = breakdown("Failures by reason", numbers, (reason) => ({ reason, from: day.from }));
+  const list = breakdown("Failures by reason", numbers, reason => ({reason, from: day.from}));
   return titled("Why it failed", `${counted(sum(numbers), "failure")} by reason`, list);
 }
 
 function fallbacks(day) {
   const causes = Object.fromEntries(Object.entries(day.fallbackCauses ?? {}).sort((a, b) => b[1] - a[1]));
-  const link = cyclesLink({ outcome: "fallback", from: day.from }, "their cycles");
+  const link = cyclesLink({outcome: "fallback", from: day.from}, "their cycles");
   const about = [counted(sum(causes), "fallback"), " by cause; ", link];
   return titled("Why content was fetched on demand", about, breakdown("Fallbacks by cause", causes));
 }
 
-function now({ status = {}, hour = {}, day = {}, version, now }) {
+function now({status = {}, hour = {}, day = {}, version, now}) {
   const journal = status.journal ?? {};
-  const buckets = ["A", "B", "C"].map((bucket) => [
+  const buckets = ["A", "B", "C"].map(bucket => [
     bucket > "A" && " · ",
-    cyclesLink({ bucket, from: day.from }, count(day.violations?.[bucket] ?? 0)),
+    cyclesLink({bucket, from: day.from}, count(day.violations?.[bucket] ?? 0))
   ]);
   return titled(
     "Now",
@@ -186,45 +184,43 @@ function now({ status = {}, hour = {}, day = {}, version, now }) {
       ["Oldest event waiting", duration(journal.oldestSeconds ?? 0)],
       ["Received, last hour", count(hour.received)],
       ["Duplicates, last hour", count(hour.duplicates)],
-      ["Rejected, last hour", hour.rejected > 0 ? h("a.warn", { href: "/health" }, count(hour.rejected)) : "0"],
+      ["Rejected, last hour", hour.rejected > 0 ? h("a.warn", {href: "/health"}, count(hour.rejected)) : "0"],
       ["Closed cycles, all time", count(status.closedCycles)],
-      ["Kept to look at", `${count(status.indexedCycles)} of at most ${count(status.indexLimit)}`],
-    ]),
+      ["Kept to look at", `${count(status.indexedCycles)} of at most ${count(status.indexLimit)}`]
+    ])
   );
 }
 
 function recent(data, name, unit) {
-  const series = Object.entries(LINE_TONES).map(([stage, tone]) => ({ name: stage, tone, values: data[stage] ?? [] }));
+  const series = Object.entries(LINE_TONES).map(([stage, tone]) => ({name: stage, tone, values: data[stage] ?? []}));
   const plot = lines(data, series, `Stages, ${name}`, unit);
   return titled(`Stages, ${name}`, `Counted ${unit}, kept by the service itself${plot.peak}`, plot.element);
 }
 
-function refresh({ day = {}, total = {} }) {
+function refresh({day = {}, total = {}}) {
   const names = ["started", "completed", "expired", "skipped", "scheduled", "notificationsSent", "violations"];
-  const items = names.map((name) => h("li", h("p.soft.small", name.replace("S", " s")), count(day[name])));
+  const items = names.map(name => h("li", h("p.soft.small", name.replace("S", " s")), count(day[name])));
   const about = ["Runs of com.aiq.refresh, ", windowName(day), "; ", counted(total.started, "run"), " in all"];
   return titled("Background refresh, the second app", about, h("ul.facts", items));
 }
 
 function lists() {
   const chips = [
-    ["wrong", { wrong: "true" }],
     ["all", {}],
-    ...OUTCOMES.slice(1).map((outcome) => [outcome, { outcome }]),
-    ["A, plugin bugs", { bucket: "A" }],
-    ["AUTH", { reason: "AUTH" }],
-    ["out of order", { violation: "out_of_order" }],
+    ...OUTCOMES.slice(1).map(outcome => [outcome, {outcome}]),
+    ["plugin bugs", {bucket: "A"}],
+    ["AUTH", {reason: "AUTH"}]
   ];
   return h(
     "nav.chips",
-    { "aria-label": "Lists of cycles" },
-    chips.map(([name, filter]) => cyclesLink(filter, name)),
+    {"aria-label": "Lists of cycles"},
+    chips.map(([name, filter]) => cyclesLink(filter, name))
   );
 }
 
-function wrong({ cycles, indexed }) {
+function wrong({cycles, indexed}) {
   if (cycles.length > 0) {
-    const all = h("p.more", cyclesLink({ wrong: "true" }, "All cycles that went wrong"));
+    const all = h("p.more", cyclesLink({wrong: "true"}, "All cycles that went wrong"));
     return [cycleTable("The newest cycles that went wrong", cycles), all];
   }
   const closing = "No cycle has closed yet. A cycle closes 15 min after its delivery, or 24 h after its time.";

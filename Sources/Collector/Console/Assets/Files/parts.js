@@ -2,36 +2,35 @@
 
 // What several views show: a cycle's stages as marks, its outcome, its violations in words, and events.
 
-import { query } from "./api.js";
-import { clean, h, short, table, value } from "./dom.js";
-import { instant, time, timeText } from "./format.js";
+import {query} from "./api.js";
+import {clean, h, short, table, value} from "./dom.js";
+import {instant, time, timeText} from "./format.js";
 
 export const STAGES = ["scheduled", "executed", "success", "used", "delivered"];
 export const OUTCOMES = ["used", "fallback", "failed", "missed", "incomplete"];
 export const REASONS = ["NETWORK", "AUTH", "SYSTEM", "OTHER"];
-export const BUCKETS = { A: "a bug of the plugin", B: "its logic", C: "the system's own timing" };
+export const BUCKETS = {A: "a bug of the plugin", B: "its logic", C: "the system's own timing"};
 export const BUCKETS_IN_WORDS = "A is a bug of the plugin, B its logic, C the system's own timing.";
-const MARKS = { reached: ["✓", "good"], failed: ["✗", "bad"], missing: ["✗", "bad"], open: ["·", "soft"] };
-const TONES = { used: "good", completed: "good", fallback: "warn", missed: "warn", expired: "warn", failed: "bad" };
+const MARKS = {reached: ["✓", "good"], failed: ["✗", "bad"], missing: ["✗", "bad"], open: ["·", "soft"]};
+const TONES = {used: "good", completed: "good", fallback: "warn", missed: "warn", expired: "warn", failed: "bad"};
 
 /** "out_of_order" as "out of order", where the service names no title. */
 export function words(name) {
   return String(name ?? "").replaceAll("_", " ");
 }
 
-/** A link to the cycles that a filter finds. */
 export function cyclesLink(filter, ...text) {
-  return h("a", { href: `/cycles${query(filter)}` }, ...text);
+  return h("a", {href: `/cycles${query(filter)}`}, ...text);
 }
 
 /**
- * What became of each stage: `reached`, `failed`, `missing` (it should be there), or `open` (nothing asked for it, since
- * the chain ended before). A delivery does not need the prefetch; it is missing only where the outcome says so.
+ * What became of each stage: `reached`, `failed`, `missing` (it should be there), or `open` (the chain ended before).
+ * A delivery does not need the prefetch; it is missing only where the outcome says so.
  */
 export function stageStates(cycle) {
   const stages = cycle.stages ?? {};
   const chain = STAGES.slice(0, 4);
-  const last = chain.findLastIndex((stage) => stages[stage]);
+  const last = chain.findLastIndex(stage => stages[stage]);
   const states = {};
   let ended = false;
   chain.forEach((stage, index) => {
@@ -44,86 +43,81 @@ export function stageStates(cycle) {
   return states;
 }
 
-/** A mark: ✓, ✗ or ·. What it means has to stand beside it, or in `text`. */
+/** A mark, whose meaning stands beside it or in `text`. */
 export function mark(state, text) {
   const [sign, tone] = MARKS[state];
-  const attributes = text ? { title: text } : {};
+  const attributes = text ? {title: text} : {};
   return h(
     `span.mark.${tone}`,
     attributes,
-    h("span", { "aria-hidden": "true" }, sign),
-    text && h("span.unseen", `${text}. `),
+    h("span", {"aria-hidden": "true"}, sign),
+    text && h("span.unseen", `${text}. `)
   );
 }
 
-/** The stages as marks, each with its text. */
 export function marks(cycle) {
   const states = stageStates(cycle);
   return h(
     "span.marks",
-    STAGES.map((stage) => {
+    STAGES.map(stage => {
       const state = states[stage];
       const failure = state === "failed";
       const at = instant(cycle.stages?.[failure ? "failure" : stage]);
-      const told = { failed: `failed ${cycle.reason ?? ""}`, open: "not reached" }[state] ?? state;
+      const told = {failed: `failed ${cycle.reason ?? ""}`, open: "not reached"}[state] ?? state;
       return mark(state, `${stage}: ${told}${at ? `, ${timeText(at)}` : ""}`);
-    }),
+    })
   );
 }
 
-/** The outcome with the reason of a failure, and the worst bucket where a rule was broken. */
+/** The outcome, a failure's reason, and the worst bucket. */
 export function outcomePill(cycle) {
-  const bucket = (cycle.violations ?? []).map((violation) => violation.bucket).sort()[0];
+  const bucket = (cycle.violations ?? []).map(violation => violation.bucket).sort()[0];
   const tone = bucket === "A" ? "bad" : bucket && cycle.outcome === "used" ? "warn" : (TONES[cycle.outcome] ?? "soft");
   const text = [cycle.outcome, cycle.outcome !== "used" && cycle.reason, bucket].filter(Boolean).join(", ");
   return h(`span.pill.${tone}`, short(text, 24));
 }
 
-/** A violation as a sentence, its bucket and name, where it was seen, and what to do. */
 export function violationNote(violation, ...extra) {
   const detail = String(violation.detail ?? "");
   const sentence = detail && `${detail[0].toUpperCase()}${detail.slice(1)}${/[.!?]$/.test(detail) ? " " : ". "}`;
   const name = short(violation.title || words(violation.violation));
-  const bold = h("b", { title: BUCKETS[violation.bucket] }, violation.bucket, ", ", name, ". ");
-  const tone = { A: "bad", B: "warn" }[violation.bucket] ?? "soft";
+  const bold = h("b", {title: BUCKETS[violation.bucket]}, violation.bucket, ", ", name, ". ");
+  const tone = {A: "bad", B: "warn"}[violation.bucket] ?? "soft";
   return h(
     `div.hint.${tone}`,
     h("p", value(sentence), " ", bold, extra),
-    violation.advice && h("p", value(violation.advice)),
+    violation.advice && h("p", value(violation.advice))
   );
 }
 
-/** The first digits of a pseudonym, with all of them on hover. */
 export function device(installation) {
   if (!installation) return h("span.soft", "-");
   const text = clean(installation).slice(0, 64);
-  return h("bdi.mono", { title: text }, `${text.slice(0, 4)}·${text.slice(4, 8)}`);
+  return h("bdi.mono", {title: text}, `${text.slice(0, 4)}·${text.slice(4, 8)}`);
 }
 
-/** A row below another one, across the table. */
 export function noteRow(columns, ...notes) {
-  return h("tr.why", { role: "row" }, h("td", { role: "cell", colspan: columns }, notes));
+  return h("tr.why", {role: "row"}, h("td", {role: "cell", colspan: columns}, notes));
 }
 
-/** A table of cycles: for each a row of facts, and one that says what was wrong. */
 export function cycleTable(caption, cycles) {
-  const rows = cycles.flatMap((cycle) => {
+  const rows = cycles.flatMap(cycle => {
     const path = `/cycles/${Number(cycle.number)}`;
     const violations = cycle.violations ?? [];
     const about = [cycle.platform, cycle.version].filter(Boolean).join(" · ");
     const rest = violations.length - 3;
     const notes = [
-      violations.slice(0, 3).map((each) => violationNote(each)),
+      violations.slice(0, 3).map(each => violationNote(each)),
       cycle.timeWarped && h("p.small.soft", "Judged by a clock that a test moved."),
       cycle.timesAssumed && h("p.small.soft", "Its lines have no times; rules about time were not judged."),
-      rest > 0 && h("p.small", h("a", { href: path }, `${rest} more`)),
-    ].filter((note) => note && note.length !== 0);
+      rest > 0 && h("p.small", h("a", {href: path}, `${rest} more`))
+    ].filter(note => note && note.length !== 0);
     const facts = [
       time(cycle.due),
-      h("a.mono", { href: path }, short(cycle.schedule ?? `cycle ${cycle.number}`, 48)),
+      h("a.mono", {href: path}, short(cycle.schedule ?? `cycle ${cycle.number}`, 48)),
       [device(cycle.installation), about && h("div.soft.small", short(about, 36))],
       marks(cycle),
-      outcomePill(cycle),
+      outcomePill(cycle)
     ];
     return notes.length > 0 ? [facts, noteRow(5, notes)] : [facts];
   });
@@ -131,7 +125,7 @@ export function cycleTable(caption, cycles) {
   return table(caption, columns, rows, ".cycles");
 }
 
-/** What an event says beside its kind, time and cycle, in a few words, and its canonical JSON on demand. */
+/** What an event says beside its kind, time and cycle, and its JSON on demand. */
 export function eventFacts(event) {
   const known = "event timestamp scheduleId installation eventId platform appVersion osVersion deviceModel".split(" ");
   const told = Object.entries(event)
@@ -146,9 +140,9 @@ export function eventFacts(event) {
     details.append(
       h(
         "pre",
-        { tabindex: "0" },
-        lines.flatMap((line) => [line, h("br")]),
-      ),
+        {tabindex: "0"},
+        lines.flatMap(line => [line, h("br")])
+      )
     );
   });
   return [told, details];

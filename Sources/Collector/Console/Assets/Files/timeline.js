@@ -3,23 +3,23 @@
 // The time line of a cycle against its plan: a lane for each stage, the window in which the task may start, the
 // tolerated drift. Hours in which nothing happens are cut out of the axis, and the cut is marked.
 
-import { s } from "./dom.js";
-import { difference, duration, instant, timeText } from "./format.js";
-import { STAGES, stageStates } from "./parts.js";
-import { figure, label } from "./plots.js";
+import {s} from "./dom.js";
+import {difference, duration, instant, timeText} from "./format.js";
+import {STAGES, stageStates} from "./parts.js";
+import {figure, label} from "./plots.js";
 
 const LONGEST_GAP_SECONDS = 1800;
 const LANE = 30;
 const TOP = 42;
 const BOTTOM = TOP + STAGES.length * LANE;
-const STATES = { missing: "✗ never seen", failed: "✗ failed", open: "· not reached", reached: "✓ without a time" };
+const STATES = {missing: "✗ never seen", failed: "✗ failed", open: "· not reached", reached: "✓ without a time"};
 
 /** A scale from times to pixels, cut between times that are more than half an hour apart. */
 function brokenScale(instants, from, to) {
   const times = [...new Set(instants)].sort((a, b) => a - b);
   const steps = times.slice(1).map((at, index) => at - times[index]);
-  const isCut = (step) => step > LONGEST_GAP_SECONDS;
-  const shownSeconds = steps.filter((step) => !isCut(step)).reduce((sum, step) => sum + step, 0);
+  const isCut = step => step > LONGEST_GAP_SECONDS;
+  const shownSeconds = steps.filter(step => !isCut(step)).reduce((sum, step) => sum + step, 0);
   const cutCount = steps.filter(isCut).length;
   const cutWidth = shownSeconds > 0 ? Math.min(64, (to - from) / 6) : (to - from) / Math.max(1, cutCount);
   const perSecond = (to - from - cutCount * cutWidth) / (shownSeconds || 1);
@@ -27,10 +27,10 @@ function brokenScale(instants, from, to) {
   const cuts = [];
   for (const step of steps) {
     const width = isCut(step) ? cutWidth : step * perSecond;
-    if (isCut(step)) cuts.push({ x: places.at(-1) + width / 2, seconds: step });
+    if (isCut(step)) cuts.push({x: places.at(-1) + width / 2, seconds: step});
     places.push(places.at(-1) + width);
   }
-  return { x: (seconds) => places[times.indexOf(seconds)], cuts };
+  return {x: seconds => places[times.indexOf(seconds)], cuts};
 }
 
 export function timeline(cycle, plan) {
@@ -42,44 +42,44 @@ export function timeline(cycle, plan) {
   const drift = [due - plan.driftLimitSeconds, due + plan.driftLimitSeconds];
   const lanes = STAGES.map((stage, index) => {
     const name = states[stage] === "failed" ? "failure" : stage;
-    return { stage, name, state: states[stage], at: instant(stages[name]), y: TOP + (index + 0.5) * LANE };
+    return {stage, name, state: states[stage], at: instant(stages[name]), y: TOP + (index + 0.5) * LANE};
   });
-  const isLate = ({ stage, at }) =>
+  const isLate = ({stage, at}) =>
     (stage === "executed" && at > window[1]) || (stage === "delivered" && (at < drift[0] || at > drift[1]));
-  const instants = [...window, ...drift, due, ...lanes.map((lane) => lane.at)].filter(Number.isFinite);
+  const instants = [...window, ...drift, due, ...lanes.map(lane => lane.at)].filter(Number.isFinite);
 
-  const draw = (width) => {
+  const draw = width => {
     const isNarrow = width < 520;
     const gutter = isNarrow ? 74 : 96;
     const edge = isNarrow ? 16 : 40;
-    const { x, cuts } = brokenScale(instants, gutter + edge, width - edge);
-    const bands = Object.entries({ accent: window, good: drift })
+    const {x, cuts} = brokenScale(instants, gutter + edge, width - edge);
+    const bands = Object.entries({accent: window, good: drift})
       .filter(([, [low]]) => Number.isFinite(low))
       .map(([name, [low, high]]) =>
-        s(`rect.band.${name}`, { x: x(low), width: x(high) - x(low), y: TOP, height: BOTTOM - TOP }),
+        s(`rect.band.${name}`, {x: x(low), width: x(high) - x(low), y: TOP, height: BOTTOM - TOP})
       );
     // The words of the plan stand in two rows, so that they never overlap.
     const planned = (seconds, words, y) => {
       if (!Number.isFinite(seconds)) return [];
       const half = words.length * 3.3;
-      const line = s("line.thread", { x1: x(seconds), x2: x(seconds), y1: y + 4, y2: BOTTOM });
+      const line = s("line.thread", {x1: x(seconds), x2: x(seconds), y1: y + 4, y2: BOTTOM});
       return [line, label(Math.max(half, Math.min(width - half, x(seconds))), y, words, "middle", ".halo.strong")];
     };
     const plans = [
       planned(begin, `earliest begin ${timeText(begin, "minute")}`, 13),
-      planned(due, `notification ${timeText(due, "minute")}`, 30),
+      planned(due, `notification ${timeText(due, "minute")}`, 30)
     ];
-    const marks = cuts.map((cut) => [
-      s("rect.gap", { x: cut.x - 4, width: 8, y: TOP, height: BOTTOM - TOP }),
-      s("path.thread", { d: `M${cut.x - 4} ${TOP}${"l8 5 l-8 5".repeat((BOTTOM - TOP) / 10)}` }),
-      label(cut.x, BOTTOM + 12, duration(cut.seconds), "middle"),
+    const marks = cuts.map(cut => [
+      s("rect.gap", {x: cut.x - 4, width: 8, y: TOP, height: BOTTOM - TOP}),
+      s("path.thread", {d: `M${cut.x - 4} ${TOP}${"l8 5 l-8 5".repeat((BOTTOM - TOP) / 10)}`}),
+      label(cut.x, BOTTOM + 12, duration(cut.seconds), "middle")
     ]);
     let before = null;
     // Labels lie on top of threads and cuts.
     const labels = [];
-    const drawn = lanes.map((lane) => {
-      const { y, at, stage } = lane;
-      const axis = s("line.axis", { x1: gutter, x2: width, y1: y, y2: y });
+    const drawn = lanes.map(lane => {
+      const {y, at, stage} = lane;
+      const axis = s("line.axis", {x1: gutter, x2: width, y1: y, y2: y});
       const isBad = ["failed", "missing"].includes(lane.state) || isLate(lane);
       const say = (place, words, anchor) =>
         labels.push(label(place, y + 4, words, anchor, `.halo${isBad ? ".red" : ""}`));
@@ -90,17 +90,17 @@ export function timeline(cycle, plan) {
       }
       const path = before && `M${x(before.at)} ${before.y} V${(before.y + y) / 2} H${x(at)} V${y}`;
       before = lane;
-      const off = at - ({ executed: begin, used: due, delivered: due }[stage] ?? Number.NaN);
+      const off = at - ({executed: begin, used: due, delivered: due}[stage] ?? Number.NaN);
       const words = `${timeText(at).slice(-8)}${Number.isFinite(off) ? ` (${difference(off)})` : ""}`;
-      const fits = x(at) + 10 + words.length * 6.6 < width;
+      const fits = x(at) + 10 + words.length * 7.2 < width;
       say(x(at) + (fits ? 10 : -10), words, fits ? "start" : "end");
-      const point = s(`circle.fill.${isBad ? "bad" : "good"}`, { cx: x(at), cy: y, r: 5 });
-      return [axis, path && s("path.thread", { d: path }), point];
+      const point = s(`circle.fill.${isBad ? "bad" : "good"}`, {cx: x(at), cy: y, r: 5});
+      return [axis, path && s("path.thread", {d: path}), point];
     });
     return [bands, marks, plans, drawn, labels];
   };
   const told = lanes
-    .map((lane) => `${lane.name} ${Number.isFinite(lane.at) ? timeText(lane.at) : lane.state}`)
+    .map(lane => `${lane.name} ${Number.isFinite(lane.at) ? timeText(lane.at) : lane.state}`)
     .join(", ");
   const text = `Time line. Plan: earliest begin ${timeText(begin)}, notification ${timeText(due)}. Stages: ${told}.`;
   return figure(text, BOTTOM + 16, draw);
