@@ -125,7 +125,8 @@ let package = Package(
         .target(
             name: "LedgerState",
             dependencies: [
-                "TelemetryEvents", "CycleIndex", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry",
+                "TelemetryEvents", "CycleIndex", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle",
+                "MetricsRegistry",
                 "LifecycleMetrics", "EventLedger", "Journald", "Hashing", "TextOutput",
             ],
             swiftSettings: strict
@@ -133,7 +134,8 @@ let package = Package(
         .target(
             name: "LedgerTools",
             dependencies: [
-                "TelemetryEvents", "CycleIndex", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "EventLedger",
+                "TelemetryEvents", "CycleIndex", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry",
+                "EventLedger",
                 "Journald", "LedgerState",
                 "LogInput", "TextOutput", "Hashing",
             ],
@@ -170,7 +172,8 @@ let package = Package(
         .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "ConsoleAssets", "CycleIndex", "LifecycleState", "LogValidation", "PrefetchLifecycle",
+                "TelemetryEvents", "ConsoleAssets", "CycleIndex", "LifecycleState", "LogValidation",
+                "PrefetchLifecycle",
                 "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
@@ -276,7 +279,8 @@ let package = Package(
         .testTarget(
             name: "CycleIndexTests",
             dependencies: [
-                "CycleIndex", "EventLedger", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
+                "CycleIndex", "EventLedger", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle",
+                "TelemetryEvents",
                 "TestSupport",
             ],
             swiftSettings: tests
@@ -318,7 +322,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTestSupport",
             dependencies: [
-                "Collector", "CycleIndex", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics", "MetricsRegistry",
+                "Collector", "CycleIndex", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics",
+                "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],

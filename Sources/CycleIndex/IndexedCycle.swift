@@ -61,10 +61,8 @@ enum CycleRecord {
         static let hasScheduleId = Flags(rawValue: 1 << 3)
     }
 
-    /// The stages in the order of their bits.
-    static let stages: [any WritableKeyPath<CycleStages, Timestamp?> & Sendable] = [
-        \.scheduled, \.executed, \.success, \.failure, \.used, \.delivered,
-    ]
+    /// How many stages there are.
+    static let stages = 6
 
     static func append(
         _ closed: ClosedCycle,
@@ -79,20 +77,21 @@ enum CycleRecord {
         if name?.installation != nil { flags.insert(.hasInstallation) }
         if name?.scheduleId.isEmpty == false { flags.insert(.hasScheduleId) }
         var present: UInt8 = 0
-        for (bit, stage) in stages.enumerated() where closed.stages[keyPath: stage] != nil { present |= 1 << UInt8(bit) }
+        for stage in 0..<stages where closed.stages[stage] != nil { present |= 1 << UInt8(stage) }
         if closed.earliestBegin != nil { present |= earliestBeginBit }
         if closed.notificationTime != nil { present |= dueBit }
-        output += [
+        let head: InlineArray<8, UInt8> = [
             0, 0, closed.outcome.rawValue, closed.failureReason?.rawValue ?? noReason, UInt8(clamping: closed.group),
             flags.rawValue, UInt8(clamping: closed.attempts), present,
         ]
+        for index in head.indices { output.append(head[index]) }
         output.append(littleEndian: closed.brokenRules)
         output.append(closedAt)
         output.append(littleEndian: closed.schedule ?? 0)
         output.append(littleEndian: closed.installation)
         if let due = closed.notificationTime { output.append(due) }
-        for stage in stages {
-            if let time = closed.stages[keyPath: stage] { output.append(time) }
+        for stage in 0..<stages {
+            if let time = closed.stages[stage] { output.append(time) }
         }
         if let begin = closed.earliestBegin { output.append(begin) }
         if let installation = name?.installation {
@@ -126,9 +125,7 @@ enum CycleRecord {
         closed.hasAssumedTimes = flags.contains(.hasAssumedTimes)
         reader.skip(headerBytes)
         if present & dueBit != 0 { closed.notificationTime = reader.time() }
-        for (bit, stage) in stages.enumerated() where present & 1 << UInt8(bit) != 0 {
-            closed.stages[keyPath: stage] = reader.time()
-        }
+        for stage in 0..<stages where present & 1 << UInt8(stage) != 0 { closed.stages[stage] = reader.time() }
         if present & earliestBeginBit != 0 { closed.earliestBegin = reader.time() }
         var pseudonym: Pseudonym?
         if flags.contains(.hasInstallation), let high = reader.word(0), let low = reader.word(8) {
@@ -214,6 +211,32 @@ private struct RecordBytes {
     }
 }
 
+extension CycleStages {
+    /// The stage of a bit.
+    fileprivate subscript(bit: Int) -> Timestamp? {
+        get {
+            switch bit {
+            case 0: scheduled
+            case 1: executed
+            case 2: success
+            case 3: failure
+            case 4: used
+            default: delivered
+            }
+        }
+        set {
+            switch bit {
+            case 0: scheduled = newValue
+            case 1: executed = newValue
+            case 2: success = newValue
+            case 3: failure = newValue
+            case 4: used = newValue
+            default: delivered = newValue
+            }
+        }
+    }
+}
+
 extension ClosedCycle {
     /// The violated rules, by the bit of their raw value.
     var brokenRules: UInt64 { violations.reduce(0) { $0 | 1 << UInt64($1.kind.rawValue) } }
@@ -221,7 +244,7 @@ extension ClosedCycle {
 
 extension [UInt8] {
     mutating func append(littleEndian word: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) { append(UInt8(truncatingIfNeeded: word >> shift)) }
+        unsafe Swift.withUnsafeBytes(of: word.littleEndian) { unsafe append(contentsOf: $0) }
     }
 
     fileprivate mutating func append(_ time: Timestamp) { append(littleEndian: UInt64(bitPattern: time.microseconds)) }
@@ -236,9 +259,9 @@ extension [UInt8] {
 
     /// Eight bytes as a word; nil past the end.
     func littleEndianWord(at index: Int) -> UInt64? {
-        guard index >= 0, index + 8 <= count else { return nil }
-        var word: UInt64 = 0
-        for offset in (0..<8).reversed() { word = word << 8 | UInt64(self[index + offset]) }
-        return word
+        guard index >= 0, index <= count - 8 else { return nil }
+        return unsafe withUnsafeBytes {
+            unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        }
     }
 }

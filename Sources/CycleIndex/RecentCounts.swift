@@ -131,7 +131,9 @@ package struct RecentCounts: Equatable, Sendable {
         }
 
         fileprivate func append(to output: inout [UInt8], since minute: Int64) {
-            let kept = numbers.indices.filter { numbers[$0] >= 0 && numbers[$0] >= minute / minutes - Int64(numbers.count) }
+            let kept = numbers.indices.filter {
+                numbers[$0] >= 0 && numbers[$0] >= minute / minutes - Int64(numbers.count)
+            }
             output.append(variable: UInt64(kept.count))
             for place in kept {
                 output.append(variable: UInt64(numbers[place]))

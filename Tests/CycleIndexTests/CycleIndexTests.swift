@@ -19,6 +19,10 @@ struct CycleIndexTests {
 
     /// Cycles of chance over a few devices and schedules.
     struct Fleet {
+        private static let stages: [any WritableKeyPath<CycleStages, Timestamp?> & Sendable] = [
+            \.scheduled, \.executed, \.success, \.failure, \.used, \.delivered,
+        ]
+
         var random: SplitMix64
 
         mutating func cycle(_ number: Int) -> (ClosedCycle, CycleName?) {
@@ -34,9 +38,7 @@ struct CycleIndexTests {
             closed.hasAssumedTimes = Bool.random(using: &random)
             if Int.random(in: 0..<5, using: &random) > 0 { closed.notificationTime = after(number) }
             if Bool.random(using: &random) { closed.earliestBegin = after(number) }
-            for stage in CycleRecord.stages where Bool.random(using: &random) {
-                closed.stages[keyPath: stage] = after(number)
-            }
+            for stage in Self.stages where Bool.random(using: &random) { closed.stages[keyPath: stage] = after(number) }
             for kind in ViolationKind.allCases where Int.random(in: 0..<20, using: &random) == 0 {
                 let detail = String(repeating: "é", count: Int.random(in: 0...130, using: &random))
                 closed.violations.append(CycleViolation(kind: kind, detail: detail))
@@ -97,7 +99,9 @@ struct CycleIndexTests {
             && (!filter.isWrongOnly || !kinds.isEmpty || verdict.outcome != .used)
     }
 
-    private static func all(_ view: CycleView, _ filter: CycleFilter, limit: Int, _ reader: LedgerReader) throws -> [IndexedCycle] {
+    private static func all(_ view: CycleView, _ filter: CycleFilter, limit: Int, _ reader: LedgerReader) throws
+        -> [IndexedCycle]
+    {
         var cycles: [IndexedCycle] = []
         var before: UInt64?
         repeat {
@@ -109,7 +113,10 @@ struct CycleIndexTests {
         return cycles
     }
 
-    @Test("the index of cycles gives what a filter means, page by page, saved, loaded and pruned", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test(
+        "the index of cycles gives what a filter means, page by page, saved, loaded and pruned",
+        arguments: 1...3 as ClosedRange<UInt64>
+    )
     func filters(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: 1).ledger
@@ -174,7 +181,10 @@ struct CycleIndexTests {
         for _ in 0..<2_000 {
             var bytes = page
             for _ in 0...Int.random(in: 0...3, using: &fleet.random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &fleet.random)] = UInt8.random(in: 0...255, using: &fleet.random)
+                bytes[Int.random(in: 0..<bytes.count, using: &fleet.random)] = UInt8.random(
+                    in: 0...255,
+                    using: &fleet.random
+                )
             }
             if fleet.random.next() % 3 == 0 { bytes.removeLast(Int.random(in: 0...bytes.count, using: &fleet.random)) }
             guard let open = OpenSegment(bytes) else { continue }

@@ -37,7 +37,9 @@ struct RecentCountsTests {
         }
         recent.take(Self.counts(received: total))
         let minute = now / 60_000_000
-        for back in 0..<60 { #expect(recent.minutes[minute - Int64(back)][.received] == expected[minute - Int64(back)] ?? 0) }
+        for back in 0..<60 {
+            #expect(recent.minutes[minute - Int64(back)][.received] == expected[minute - Int64(back)] ?? 0)
+        }
         for back in 0..<96 {
             let quarter = minute / 15 - Int64(back)
             let sum = (quarter * 15..<quarter * 15 + 15).reduce(0) { $0 + (expected[$1] ?? 0) }

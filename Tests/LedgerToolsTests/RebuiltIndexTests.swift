@@ -23,7 +23,10 @@ struct RebuiltIndexTests {
         return try LedgerRebuild(ledger.reader, EventText.identityKey).write(to: ledger, now: startOfTest)
     }
 
-    @Test("a rebuild writes the console's index as it was, and again after damage", arguments: 1...2 as ClosedRange<UInt64>)
+    @Test(
+        "a rebuild writes the console's index as it was, and again after damage",
+        arguments: 1...2 as ClosedRange<UInt64>
+    )
     func rebuilt(seed: UInt64) async throws {
         let kept = try await KeptLedger(seed: seed, console: ConsoleFeed(pauseMicroseconds: 0))
         let cycles = try cycles(kept.directory)

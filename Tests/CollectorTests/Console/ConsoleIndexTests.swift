@@ -20,7 +20,9 @@ struct ConsoleIndexTests {
         let recent: [ConsoleCounts]
         let since: Int64
 
-        init(_ cycles: CycleView, _ counts: ConsoleCounts, _ recent: RecentCounts, now: Int64, _ reader: LedgerReader) throws {
+        init(_ cycles: CycleView, _ counts: ConsoleCounts, _ recent: RecentCounts, now: Int64, _ reader: LedgerReader)
+            throws
+        {
             self.cycles = try cycles.page(CycleFilter(), limit: .max, reader).cycles.map { "\($0)" }
             self.counts = counts
             self.recent = (0..<64).map { recent.minutes[now / 60_000_000 - $0] }
@@ -64,7 +66,10 @@ struct ConsoleIndexTests {
         }
     }
 
-    @Test("the console's index after a crash at any moment is the one before it", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test(
+        "the console's index after a crash at any moment is the one before it",
+        arguments: 1...3 as ClosedRange<UInt64>
+    )
     func crashes(seed: UInt64) async throws {
         var directory = try TemporaryDirectory()
         let clock = ManualClock()

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ConsoleAssets
+internal import EventLedger
 internal import HTTPTypes
 internal import Hummingbird
-
-internal import EventLedger
 internal import LedgerState
 internal import TelemetryEvents
 

@@ -43,7 +43,8 @@ struct CycleQuery {
     private mutating func take(_ name: String, _ value: String, _ key: InstallationKey) throws(Problem) {
         switch name {
         case "outcome": filter.outcomes.insert(try Self.one(of: CycleOutcome.allCases, value, name) { "\($0.name)" })
-        case "violation": filter.violations.insert(try Self.one(of: ViolationKind.allCases, value, name) { "\($0.name)" })
+        case "violation":
+            filter.violations.insert(try Self.one(of: ViolationKind.allCases, value, name) { "\($0.name)" })
         case "bucket": filter.buckets.insert(try Self.one(of: ViolationBucket.allCases, value, name) { $0.rawValue })
         case "reason": filter.reasons.insert(try Self.one(of: FailureReason.allCases, value, name) { "\($0.name)" })
         case "stage": filter.reached.insert(try Self.one(of: CycleFilter.Stage.allCases, value, name) { "\($0)" })

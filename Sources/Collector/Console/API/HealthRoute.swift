@@ -30,7 +30,9 @@ struct HealthRoute: Sendable {
             json.name("journal")
             json.object { json in status.writeJournal(accepted: snapshot.position.sequence, to: &json) }
             json.name("accounts")
-            json.array { json in for account in AccountBalance.all(snapshot.accounts, snapshot.counts) { json.value(account) } }
+            json.array { json in
+                for account in AccountBalance.all(snapshot.accounts, snapshot.counts) { json.value(account) }
+            }
             json.name("sources")
             json.array { json in writeSources(snapshot.accounts, to: &json) }
             json.name("limits")
@@ -136,16 +138,23 @@ struct HealthRoute: Sendable {
         }
     }
 
-    private func warnings(_ snapshot: ConsoleFeed.Snapshot, _ ledger: EventLedger) -> [(title: String, detail: String)] {
+    private func warnings(_ snapshot: ConsoleFeed.Snapshot, _ ledger: EventLedger) -> [(title: String, detail: String)]
+    {
         var warnings: [(title: String, detail: String)] = []
         for account in AccountBalance.all(snapshot.accounts, snapshot.counts) where !account.isBalanced {
             warnings.append(
-                ("An account does not balance", "\(account.name): \(account.left) and \(account.right). Run ledger verify.")
+                (
+                    "An account does not balance",
+                    "\(account.name): \(account.left) and \(account.right). Run ledger verify."
+                )
             )
         }
         if let room = ledger.room, room.isShort {
             warnings.append(
-                ("The disk is nearly full", "Events may take \(room.roomForEvents) more bytes, then they are refused with 503.")
+                (
+                    "The disk is nearly full",
+                    "Events may take \(room.roomForEvents) more bytes, then they are refused with 503."
+                )
             )
         }
         if !status.readiness.isReady { warnings.append(("The service stops", "It takes no new events.")) }
@@ -178,7 +187,8 @@ extension RejectionReason {
         case .missingField: "Send the fields event and timestamp with each event, and those that its kind needs."
         case .unknownKind: "Use a kind that docs/events.md lists; update the collector before a newer plugin."
         case .wrongType: "Send each field with the type that docs/events.md gives."
-        case .outOfRange: "A number or a time is outside what docs/events.md allows; look for seconds sent as milliseconds."
+        case .outOfRange:
+            "A number or a time is outside what docs/events.md allows; look for seconds sent as milliseconds."
         case .invalidTimestamp: "Send times as RFC 3339 with a zone, such as 2026-11-22T06:53:00Z."
         case .timestampTooOld: "The event is older than the limit: look at the device's clock, or raise the limit."
         case .timestampInFuture: "The event lies ahead of the collector's clock: look at the clocks of both."

@@ -28,7 +28,8 @@ struct LiveRoute: Sendable {
     /// - Parameter isAllowed: whether the client's access is still valid.
     func respond(to request: Request, while isAllowed: @escaping @Sendable () -> Bool) throws -> Response {
         let filter = try LiveFilter(request, key)
-        let resumed = filter.after ?? HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) }
+        let resumed =
+            filter.after ?? HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }.flatMap { UInt64($0) }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         guard feed.live.open() else { throw Problem.tooManyStreams }
@@ -102,7 +103,9 @@ struct LiveFilter: Sendable {
 
     init(_ request: Request, _ key: any Pseudonymising) throws(Problem) {
         for (name, value) in request.uri.queryParameters where !value.isEmpty {
-            guard value.utf8.count <= 512 else { throw .badQuery("Expected values of at most 512 bytes, found a longer one.") }
+            guard value.utf8.count <= 512 else {
+                throw .badQuery("Expected values of at most 512 bytes, found a longer one.")
+            }
             switch name {
             case "kind":
                 guard let kind = EventKind.allCases.first(where: { "\($0.name)" == value }) else {
@@ -118,10 +121,14 @@ struct LiveFilter: Sendable {
                 }
                 installation = found
             case "after":
-                guard let number = UInt64(value) else { throw .badQuery("Expected after= with the number of an event.") }
+                guard let number = UInt64(value) else {
+                    throw .badQuery("Expected after= with the number of an event.")
+                }
                 after = number
             default:
-                throw .badQuery("Expected one of kind, platform, version, schedule, installation, after, found another parameter.")
+                throw .badQuery(
+                    "Expected one of kind, platform, version, schedule, installation, after, found another parameter."
+                )
             }
         }
     }
@@ -181,7 +188,9 @@ struct LiveExcerpt {
         return first.firstSequence - position - 1
     }
 
-    private static func events(of batch: LiveEvents.Batch, after position: UInt64, _ filter: LiveFilter) -> [LoggedEvent] {
+    private static func events(of batch: LiveEvents.Batch, after position: UInt64, _ filter: LiveFilter)
+        -> [LoggedEvent]
+    {
         var events: [LoggedEvent] = []
         var cursor = EventCursor()
         var sequence = batch.firstSequence

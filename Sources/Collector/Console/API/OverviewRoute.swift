@@ -149,7 +149,8 @@ private struct Window {
 extension JSONWriter {
     fileprivate mutating func window(_ counts: ConsoleCounts, from: Int64?, isComplete: Bool) {
         begin(from: from, isComplete: isComplete)
-        for (name, field) in [("scheduled", ConsoleCounts.Field.scheduled), ("executed", .executed),
+        for (name, field) in [
+            ("scheduled", ConsoleCounts.Field.scheduled), ("executed", .executed),
             ("success", .success), ("used", .used),
         ] { member(name, counts[field]) }
         members("failures", FailureReason.allCases) { ("\($0.name)", counts[.failure($0)]) }

@@ -53,7 +53,9 @@ final class LiveEvents: Sendable {
     /// Keeps a committed batch; a few nanoseconds while nobody watches.
     func add(_ batch: LedgerBatch, at placement: CommitPlacement) {
         last.store(placement.position.sequence, ordering: .relaxed)
-        guard streams.load(ordering: .relaxed) > 0, batch.count > 0, batch.origin != EventOrigin.tick.rawValue else { return }
+        guard streams.load(ordering: .relaxed) > 0, batch.count > 0, batch.origin != EventOrigin.tick.rawValue else {
+            return
+        }
         let kept = Batch(
             firstSequence: placement.firstSequence,
             count: batch.count,
