@@ -163,7 +163,7 @@ let package = Package(
         .target(
             name: "ConsoleAssets",
             path: "Sources/Collector/Console/Assets",
-            resources: [.embedInCode("Files")],
+            resources: [.embedInCode("Files"), .embedInCode("Document")],
             swiftSettings: strict
         ),
         .target(

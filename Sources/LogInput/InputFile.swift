@@ -136,7 +136,7 @@ private final class UnreadBytes {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = unsafe min(buffer.count, bytes.count - position)
+        let count = min(buffer.count, bytes.count - position)
         unsafe buffer.copyBytes(from: bytes[position..<position + count])
         position += count
         return count

@@ -145,15 +145,6 @@ private enum ServiceRouter {
     }
 }
 
-/// Whether the service takes events: from the end of recovery until it stops.
-final class Readiness: Sendable {
-    private let ready = Atomic(true)
-
-    var isReady: Bool { ready.load(ordering: .relaxed) }
-
-    func stop() { ready.store(false, ordering: .relaxed) }
-}
-
 /// Ends the readiness before anything else stops, so that load balancers send requests elsewhere while those under way are
 /// still answered.
 struct ReadinessService: Service {

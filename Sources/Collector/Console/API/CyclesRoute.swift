@@ -99,6 +99,10 @@ struct CyclesRoute: Sendable {
             json.array { json in for version in Set(cycles.groups.map(\.appVersion)).sorted() { json.value(version) } }
             json.name("stages")
             json.array { json in for stage in CycleFilter.Stage.allCases { json.value("\(stage)") } }
+            json.name("requirements")
+            json.array { json in for requirement in Requirement.allCases { json.value(requirement.rawValue) } }
+            json.name("scenarios")
+            json.array { json in for scenario in GuideScenario.all { json.value(scenario.name) } }
         }
         return APIAnswer.json(json, to: request)
     }
