@@ -9,7 +9,6 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import PrefetchLifecycle
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// The HTTP server: its listeners and its routes.
 struct HTTPService: Service {

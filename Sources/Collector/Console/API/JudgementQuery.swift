@@ -48,7 +48,7 @@ struct JudgementQuery: Sendable {
         var (require, scenario): ([String], [String]) = ([], [])
         var (isStrict, asksSequence) = (false, false)
         var app: App?
-        var format: LineFormat?
+        var timezone: String?
         for (name, value) in parameters {
             guard value.utf8.count <= Self.maximumValue else {
                 throw .badQuery("Expected values of at most \(Self.maximumValue) bytes, found a longer one.")
@@ -76,7 +76,7 @@ struct JudgementQuery: Sendable {
                     throw .badQuery("Expected app= with one of \(names).")
                 }
                 app = known
-            default: format = try Self.zone(value)
+            default: timezone = value
             }
         }
         do throws(UnknownQuestion) {
@@ -88,7 +88,7 @@ struct JudgementQuery: Sendable {
             let sentence = error.expectation(dashes: "")
             throw .badQuery("\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).")
         }
-        var options = JudgementOptions(try format ?? Self.zone(nil))
+        var options = JudgementOptions(try Self.zone(timezone))
         if let app { options.apps = [app] }
         if form.isRecord { options.detail = .testRun(scheduleId: nil) }
         self.options = options
