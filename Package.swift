@@ -166,7 +166,7 @@ let package = Package(
             name: "ConsoleAssets",
             path: "Sources/Collector/Console/Assets",
             exclude: ["biome.json"],
-            resources: [.embedInCode("Files")],
+            resources: [.embedInCode("Files"), .embedInCode("Document")],
             swiftSettings: strict
         ),
         .target(

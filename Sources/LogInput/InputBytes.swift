@@ -18,10 +18,16 @@ package struct InputBytes: ~Copyable {
     private var convertedOffset = 0
     /// The bytes read of the file, before decompression.
     package private(set) var consumed = 0
+    /// The bytes of content.
+    private var produced = 0
+    private let limits: InputLimits?
 
     /// Reads the first bytes and detects gzip and unsupported formats by them.
-    package init(_ file: consuming InputFile) throws(InputError) {
+    ///
+    /// - Parameter limits: what reading may take; nil where the user names the file and can end it.
+    package init(_ file: consuming InputFile, limits: InputLimits? = nil) throws(InputError) {
         self.file = file
+        self.limits = limits
         var head = [UInt8](repeating: 0, count: 4_096)
         var count = 0
         while count < 6 {
@@ -78,8 +84,15 @@ package struct InputBytes: ~Copyable {
         return count
     }
 
-    /// The same of the text in its own encoding.
+    /// The same of the text in its own encoding, within the limits.
     private mutating func readAsStored(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
+        let count = try readContent(into: &buffer, from: start)
+        produced += count
+        try limits?.check(produced: produced, of: isCompressed ? consumed : nil, named: file.name)
+        return count
+    }
+
+    private mutating func readContent(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
         if headOffset < head.count {
             let count = min(head.count - headOffset, buffer.count - start)
             for index in 0..<count { buffer[start + index] = head[headOffset + index] }

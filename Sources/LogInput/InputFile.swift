@@ -15,9 +15,10 @@ private func readOnce(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPoint
     unsafe read(descriptor, buffer.baseAddress, buffer.count)
 }
 
-/// An open input: a file, a pipe or standard input.
+/// An open input: a file, a pipe, standard input, or bytes in memory.
 package struct InputFile: ~Copyable {
     package static let standardInput = "-"
+    private static let nameOfStandardInput = "standard input"
     /// The name for messages.
     package let name: String
     /// The size in bytes; nil where it is not known, as of a pipe.
@@ -27,6 +28,19 @@ package struct InputFile: ~Copyable {
     private let descriptor: Int32
     private let isOwned: Bool
     private let interruption: Interruption?
+    /// What is read in place of the descriptor.
+    private let memory: UnreadBytes?
+
+    /// Bytes that are in memory already, read as standard input would be.
+    package init(_ bytes: [UInt8]) {
+        descriptor = -1
+        isOwned = false
+        name = Self.nameOfStandardInput
+        size = bytes.isEmpty ? nil : bytes.count
+        isStream = false
+        interruption = nil
+        memory = UnreadBytes(bytes)
+    }
 
     /// - Parameters:
     ///   - path: the file's path; `-` for standard input.
@@ -36,7 +50,8 @@ package struct InputFile: ~Copyable {
         let descriptor = isNamed ? try Self.opened(path) : STDIN_FILENO
         self.descriptor = descriptor
         isOwned = isNamed
-        name = isNamed ? path : "standard input"
+        name = isNamed ? path : Self.nameOfStandardInput
+        memory = nil
         size = Self.remainingBytes(of: descriptor)
         isStream = lseek(descriptor, 0, SEEK_CUR) < 0
         self.interruption = isNamed ? nil : interruption
@@ -72,6 +87,7 @@ package struct InputFile: ~Copyable {
 
     /// Reads what is available, at most what the buffer holds; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+        if let memory { return unsafe memory.read(into: buffer) }
         while true {
             guard isReadable() else { return 0 }
             let count = unsafe readOnce(descriptor, buffer)
@@ -82,6 +98,7 @@ package struct InputFile: ~Copyable {
 
     /// Waits for bytes or the end; false after the timeout.
     package borrowing func wait(milliseconds: Int32) -> Bool {
+        if memory != nil { return true }
         var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0
     }
@@ -109,6 +126,23 @@ package struct InputFile: ~Copyable {
     }
 }
 
+/// Bytes with a position, for the one thread that reads them.
+private final class UnreadBytes {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, bytes.count - position)
+        unsafe buffer.copyBytes(from: bytes[position..<position + count])
+        position += count
+        return count
+    }
+}
+
 extension InputFile {
     /// Whether the file can be opened more than once. A pipe gives its content once, and opening it blocks until it has
     /// a writer.
@@ -129,10 +163,13 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     package let input: String
     /// What is wrong, and what to do.
     package let problem: String
+    /// The limit that it is over; nil where something else is wrong.
+    package let limit: InputLimits.Limit?
 
-    package init(input: String, problem: String) {
+    package init(input: String, problem: String, limit: InputLimits.Limit? = nil) {
         self.input = input
         self.problem = problem
+        self.limit = limit
     }
 
     /// The input and its problem.

@@ -42,13 +42,31 @@ package struct JudgementRun: Sendable {
         _ paths: [String],
         progress: @escaping @Sendable (InputProgress) -> Void = { _ in }
     ) throws(InputError) -> Judgement {
+        let interruption = interruption
+        return try judge(InputDevices(paths, joins: options.joins)) { decoding, devices, put in
+            Self.read(paths, devices, decoding, interruption, progress, put)
+        }
+    }
+
+    /// Judges one input that is in memory, as if it came by standard input.
+    ///
+    /// - Throws: `InputError` where it cannot be read within the limits.
+    package func judge(_ bytes: [UInt8], _ limits: InputLimits) throws(InputError) -> Judgement {
+        try judge(InputDevices([InputFile.standardInput], joins: false)) { decoding, _, put in
+            Self.read(bytes, limits, decoding, put)
+        }
+    }
+
+    /// Folds what another thread reads.
+    private func judge(
+        _ devices: InputDevices,
+        read: @escaping @Sendable (InputDecoding, InputDevices, (Piece) -> Void) -> Void
+    ) throws(InputError) -> Judgement {
         let pseudonyms = EphemeralPseudonyms()
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
         let pieces = BoundedQueue<Piece>(depth: Self.depth)
-        let interruption = interruption
-        let devices = InputDevices(paths, joins: options.joins)
         let reader = Thread {
-            Self.read(paths, devices, decoding, interruption, progress) { pieces.put($0) }
+            read(decoding, devices) { pieces.put($0) }
             pieces.put(.end)
         }
         reader.stackSize = 4 << 20
@@ -66,6 +84,27 @@ package struct JudgementRun: Sendable {
         }
         if let failure { throw failure }
         return folding.finish(readAt: Self.now)
+    }
+
+    private static func read(
+        _ bytes: [UInt8],
+        _ limits: InputLimits,
+        _ decoding: InputDecoding,
+        _ put: (Piece) -> Void
+    ) {
+        do throws(InputError) {
+            put(.input(.device(nil), 0))
+            let file = InputFile(bytes)
+            let name = file.name
+            let input = try InputBytes(file, limits: limits)
+            let judged = try decoding.decode(input, named: name, source: nil) {
+                put(.input($0, 0))
+            } progress: { _, _ in
+            }
+            put(.input(.end(judged), 0))
+        } catch {
+            put(.failure(error))
+        }
     }
 
     private static func read(

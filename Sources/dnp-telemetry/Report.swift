@@ -133,25 +133,15 @@ struct Report: ParsableCommand {
         options.detail = .testRun(scheduleId: cycle)
         options.apps = app.map { [$0.app] } ?? options.apps
         let judgement = try reading.judge(inputs, options)
-        if cycle == nil, judgement.reportsRuns { return try reportRefresh(judgement, files) }
-        guard let run = TestRun(judgement, told.circumstances) else {
-            Terminal.say("Error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
+        let record: TestRunRecord
+        do throws(NothingToRecord) {
+            record = try TestRunRecord(judgement, told.circumstances, cycle: cycle, isOfAll: all)
+        } catch {
+            Terminal.say("Error: \(error)")
             throw ExitCode(1)
         }
-        if let unreported = judgement.unreportedRuns, !reading.quiet { Terminal.say(unreported) }
-        guard all else { return try write(run.json(), run.markdown(), files) }
-        let runs = TestRun.all(judgement, told.circumstances)
-        try write(TestRun.json(runs), runs.map { $0.markdown() }.joined(separator: "\n"), files)
-    }
-
-    private func reportRefresh(_ judgement: Judgement, _ files: [String]) throws {
-        guard let run = RefreshTestRun(judgement, told.circumstances) else {
-            Terminal.say("Error: the input holds no run of the background refresh")
-            throw ExitCode(1)
-        }
-        guard all else { return try write(run.json(), run.markdown(), files) }
-        let runs = RefreshTestRun.all(judgement, told.circumstances)
-        try write(RefreshTestRun.json(runs), runs.map { $0.markdown() }.joined(separator: "\n"), files)
+        if let note = record.note, !reading.quiet { Terminal.say(note) }
+        try write(record.json, record.markdown, files)
     }
 
     private func reportCampaign(_ files: [String]) throws {

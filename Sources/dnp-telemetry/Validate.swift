@@ -55,7 +55,7 @@ struct Validate: ParsableCommand {
             "A stage or outcome that at least one cycle must have reached; may be repeated, or be a list with commas.",
             discussion:
                 "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")). In a log of the background "
-                + "refresh alone, or with --app aiq, a run must have reached it: \(Self.names(for: .aiq)).",
+                + "refresh alone, or with --app aiq, a run must have reached it: \(Requirement.names(for: .aiq)).",
             valueName: "name"
         ),
         completion: .list(Requirement.allCases.map(\.rawValue))
@@ -121,9 +121,10 @@ struct Validate: ParsableCommand {
     var reading: InputOptions
 
     func validate() throws {
-        _ = try requirements()
-        if !listsScenarios {
-            _ = try scenarios()
+        if listsScenarios {
+            _ = try question(scenario: [])
+        } else {
+            _ = try question(scenario: scenario)
             try inputs.checkNamed()
         }
         if inputs.app == .aiq {
@@ -152,63 +153,32 @@ struct Validate: ParsableCommand {
             Terminal.say("Error: \(error)")
             throw ExitCode(2)
         }
-        let requirements = try requirements()
-        let scenarios = try scenarios()
+        let question = try question(scenario: scenario)
         if let junit, junit != "-" { try Terminal.check(output: junit) }
         let judgement = try reading.judge(inputs.paths, options, live: live)
-        var checks = judgement.check(scenarios)
-        if sequence { checks += judgement.sequenceChecks }
-        if let check = judgement.scheduleCheck { checks.append(check) }
+        let answer = JudgementAnswer(judgement, to: question)
         // A failure of one output does not keep the other from being written.
-        let printed = Result { try print(judgement, requirements, checks) }
-        if let junit, junit != "-" {
-            try Terminal.write(report(judgement, requirements, checks), to: junit, mayReplace: true)
-        }
+        let printed = Result { try print(answer) }
+        if let junit, junit != "-" { try Terminal.write(answer.junit(hints: hints), to: junit, mayReplace: true) }
         try printed.get()
         if !explain { reading.hint(at: judgement, "--explain") }
-        let unmet = judgement.unmet(requirements)
-        for requirement in unmet {
+        for requirement in answer.unmet {
             Terminal.say("--require \(requirement.rawValue) is unmet: \(judgement.unmetSentence(requirement))")
         }
-        var isGood = judgement.verdict(strict: strict) == .coherent
-        if judgement.verdict(strict: strict) == .empty { isGood = scenarios.contains(where: \.allowsNoCycle) }
-        if !isGood || !unmet.isEmpty || !checks.allSatisfy(\.isPassed) { throw ExitCode(1) }
+        if !answer.isGood { throw ExitCode(1) }
     }
 
-    private func print(_ judgement: Judgement, _ requirements: [Requirement], _ checks: [CheckResult]) throws {
-        if junit == "-" { return try Terminal.print(report(judgement, requirements, checks)) }
+    private func print(_ answer: JudgementAnswer) throws {
+        if junit == "-" { return try Terminal.print(answer.junit(hints: hints)) }
         switch format {
         case .json:
-            try Terminal.print(
-                judgement.json(
-                    strict: strict,
-                    explains: explain,
-                    hints: hints ?? true,
-                    requirements: requirements,
-                    checks: checks
-                )
-            )
+            try Terminal.print(answer.json(hints: hints))
         case .text where reading.quiet:
-            let failed = checks.filter { !$0.isPassed }
-            if !failed.isEmpty { try Terminal.print(Judgement.text(of: failed, Terminal.style)) }
-            try Terminal.print(judgement.verdictLine(style: Terminal.style, strict: strict) + "\n")
+            try Terminal.print(answer.verdictText(style: Terminal.style))
         case .text:
-            try Terminal.print(
-                judgement.text(
-                    style: Terminal.style,
-                    strict: strict,
-                    explains: explain,
-                    hints: hints ?? Terminal.isTerminal(Terminal.output),
-                    checks: checks
-                )
-            )
+            let hints = hints ?? Terminal.isTerminal(Terminal.output)
+            try Terminal.print(answer.text(hints: hints, style: Terminal.style))
         }
-    }
-
-    private func report(_ judgement: Judgement, _ requirements: [Requirement], _ checks: [CheckResult]) -> [UInt8] {
-        Array(
-            judgement.junit(requirements: requirements, strict: strict, hints: hints ?? true, checks: checks).utf8
-        )
     }
 
     private var listsScenarios: Bool { scenario == ["list"] }
@@ -220,47 +190,31 @@ struct Validate: ParsableCommand {
         }.joined()
     }
 
-    private func scenarios() throws -> [GuideScenario] {
-        var scenarios: [GuideScenario] = []
-        for name in scenario.flatMap({ $0.split(separator: ",") }).map({ String($0.trimmed) }) {
-            guard let known = GuideScenario.named(name) else {
-                let nearest = GuideScenario.nearest(to: name).map { "; did you mean \($0)?" } ?? ""
-                throw ValidationError(
-                    "expected --scenario as \(GuideScenario.all.map(\.name).joined(separator: ", ")) or list, "
-                        + "found \"\(name)\"\(nearest)"
-                )
-            }
-            if let app = inputs.app?.app, app != known.app {
-                throw ValidationError(
-                    "expected --scenario \(known.name) without --app \(app.name), which leaves out its app"
-                )
-            }
-            if !scenarios.contains(where: { $0.name == known.name }) { scenarios.append(known) }
+    /// - Throws: `ValidationError` for a name that is not known.
+    private func question(scenario: [String]) throws -> JudgementQuestion {
+        do throws(UnknownQuestion) {
+            var question = try JudgementQuestion(require: require, scenario: scenario, app: inputs.app?.app)
+            question.asksSequence = sequence
+            question.isStrict = strict
+            question.explains = explain
+            return question
+        } catch {
+            throw ValidationError(error.sentence)
         }
-        return scenarios
     }
+}
 
-    private func requirements() throws -> [Requirement] {
-        var requirements: [Requirement] = []
-        for text in require {
-            guard let list = Requirement.list(text) else {
-                throw ValidationError(
-                    "expected --require as \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")), "
-                        + "found \"\(text)\""
-                )
-            }
-            for requirement in list where !requirements.contains(requirement) { requirements.append(requirement) }
+extension UnknownQuestion {
+    /// In the words of the command line.
+    fileprivate var sentence: String {
+        let expectation = expectation(dashes: "--")
+        switch self {
+        case .requirement(let text): return expectation + ", found \"\(text)\""
+        case .requirementOfOtherApp(let requirement, _): return expectation + ", found \"\(requirement.rawValue)\""
+        case .scenario(let name):
+            let nearest = GuideScenario.nearest(to: name).map { "; did you mean \($0)?" } ?? ""
+            return expectation + " or list, found \"\(name)\"\(nearest)"
+        case .scenarioOfOtherApp: return expectation
         }
-        if let app = inputs.app?.app, let other = requirements.first(where: { !$0.exists(for: app) }) {
-            throw ValidationError(
-                "expected --require with --app \(app.name) as \(Self.names(for: app)), found \"\(other.rawValue)\""
-            )
-        }
-        return requirements
-    }
-
-    /// What the cycles or runs of an app can be asked to have reached.
-    private static func names(for app: App) -> String {
-        Requirement.allCases.filter { $0.exists(for: app) }.map(\.rawValue).joined(separator: ", ")
     }
 }

@@ -249,7 +249,8 @@ private struct ServiceListeners {
                         feed,
                         status,
                         key: storage.key,
-                        identityKey: storage.identityKey
+                        identityKey: storage.identityKey,
+                        metrics: ConsoleMetrics(registry) { feed.live.openStreams }
                     )
                 )
             },

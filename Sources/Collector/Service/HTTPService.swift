@@ -9,7 +9,6 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import PrefetchLifecycle
 internal import ServiceLifecycle
-internal import Synchronization
 
 /// The HTTP server: its listeners and its routes.
 struct HTTPService: Service {
@@ -143,15 +142,6 @@ private enum ServiceRouter {
             body: .init(byteBuffer: ByteBuffer(string: text))
         )
     }
-}
-
-/// Whether the service takes events: from the end of recovery until it stops.
-final class Readiness: Sendable {
-    private let ready = Atomic(true)
-
-    var isReady: Bool { ready.load(ordering: .relaxed) }
-
-    func stop() { ready.store(false, ordering: .relaxed) }
 }
 
 /// Ends the readiness before anything else stops, so that load balancers send requests elsewhere while those under way are

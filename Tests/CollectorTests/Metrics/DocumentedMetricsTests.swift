@@ -62,6 +62,7 @@ struct DocumentedMetricsTests {
         _ = LinesMetrics(registry)
         _ = HTTPMetrics(registry, routes: [])
         _ = SecurityMetrics(registry)
+        _ = ConsoleMetrics(registry) { 0 }
         _ = ScrapeMetrics(registry)
         _ = ReloadMetrics(registry)
         registry.collector("ledger") {}

@@ -36,17 +36,21 @@ struct Console: Sendable {
 }
 
 extension ConsoleEndpoint {
-    /// What answers the endpoints that read the index and the service's state.
+    /// What answers the endpoints.
     static func handlers(
         _ feed: ConsoleFeed,
         _ status: ServiceStatus,
         key: InstallationKey,
-        identityKey: IdentityKey
+        identityKey: IdentityKey,
+        metrics: ConsoleMetrics
     ) -> [ConsoleEndpoint: Handler] {
         let cycles = CyclesRoute(feed: feed, reader: status.writer.ledger.reader, key: key, identityKey: identityKey)
         let overview = OverviewRoute(feed: feed, status: status, clock: .system)
         let live = LiveRoute(feed: feed, readiness: status.readiness, key: key)
         let health = HealthRoute(feed: feed, status: status)
+        let pseudonym = PseudonymRoute(key: key)
+        let validate = ValidateRoute(live: status.live, metrics: metrics)
+        let openAPI = ConditionalResponse(json: ConsoleAsset.openAPI)
         return [
             .overview: { request, _ in try overview.respond(to: request) },
             .cycles: { request, _ in try await cycles.list(request) },
@@ -54,6 +58,9 @@ extension ConsoleEndpoint {
             .filters: { request, _ in try cycles.filters(request) },
             .live: { request, context in try live.respond(to: request, while: context.stillAllowed) },
             .health: { request, _ in try await health.respond(to: request) },
+            .pseudonym: { request, _ in try await pseudonym.respond(to: request) },
+            .validate: { request, _ in try await validate.respond(to: request) },
+            .openAPI: { request, _ in openAPI.response(to: request) },
         ]
     }
 }

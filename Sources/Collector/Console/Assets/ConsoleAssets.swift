@@ -13,6 +13,9 @@ package struct ConsoleAsset: Sendable {
         self.bytes = bytes
     }
 
+    /// The OpenAPI document, which is no file of the pages.
+    package static var openAPI: [UInt8] { PackageResources.openapi_json }
+
     /// The files of `Files`; a test compares the list with the folder.
     package static var all: [ConsoleAsset] {
         [

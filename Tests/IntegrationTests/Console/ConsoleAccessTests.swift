@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@Suite("access to the console")
+struct ConsoleAccessTests {
+    private static let paths: [(method: String, path: String)] = [
+        ("GET", "/"), ("GET", "/cycles"), ("GET", "/judge"), ("GET", "/api/v1/overview"), ("GET", "/api/v1/cycles"),
+        ("GET", "/api/v1/cycles/1"), ("GET", "/api/v1/filters"), ("HEAD", "/api/v1/live"), ("GET", "/api/v1/health"),
+        ("GET", "/api/v1/openapi.json"), ("POST", "/api/v1/validate"), ("POST", "/api/v1/pseudonym"),
+    ]
+    private static let ingest = "ingest-0123456789abcdef"
+    private static let read = "read-fedcba98765432100"
+
+    private func statuses(_ service: Service, _ headers: HTTPHeaders) async throws -> [Answer] {
+        var answers: [Answer] = []
+        for (method, path) in Self.paths {
+            let body: [UInt8]? = method == "POST" ? Array(#"{"installation":"a"}"#.utf8) : nil
+            answers.append(
+                try await service.client.request(
+                    path,
+                    method: method,
+                    headers: headers,
+                    body: body,
+                    within: .seconds(30)
+                )
+            )
+        }
+        return answers
+    }
+
+    @Test(
+        "every path of the console needs a token for reading where there is one, and a token for ingest is not enough"
+    )
+    func consoleTokens() async throws {
+        try await withTemporaryDirectory { directory in
+            try Files.write(Array(Self.ingest.utf8), to: "\(directory)/token-ios")
+            try Files.write(Array(Self.read.utf8), to: "\(directory)/read-token-qa")
+            try await withService(options: ["--credentials-dir", directory]) { service in
+                for answer in try await statuses(service, [:]) { #expect(answer.status == 401) }
+                for answer in try await statuses(service, ["Authorization": "Bearer \(Self.ingest)"]) {
+                    #expect(answer.status == 403)
+                }
+                for answer in try await statuses(service, ["Authorization": "Bearer \(Self.read)"]) {
+                    #expect([200, 404].contains(answer.status))
+                }
+                let posted = try await service.client.post([], headers: ["Authorization": "Bearer \(Self.read)"])
+                #expect(posted.status == 403)
+            }
+        }
+    }
+
+    @Test("a post to the console from another site's page is refused, and every answer has the console's headers")
+    func crossSite() async throws {
+        try await withService { service in
+            for (place, answer) in zip(Self.paths, try await statuses(service, ["Sec-Fetch-Site": "cross-site"])) {
+                #expect((answer.status == 403) == (place.method == "POST"), "\(place)")
+                #expect(answer.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true, "\(place)")
+                #expect(answer.headers["x-content-type-options"] == "nosniff")
+                #expect(answer.headers["referrer-policy"] == "no-referrer")
+            }
+            for answer in try await statuses(service, ["Origin": "https://evil.example"]) where answer.status == 403 {
+                #expect(try answer.problem().status == 403)
+            }
+            #expect(try await statuses(service, ["Sec-Fetch-Site": "same-origin"]).allSatisfy { $0.status != 403 })
+        }
+    }
+
+    @Test("a console that is off answers 404 on each of its paths")
+    func consoleOff() async throws {
+        try await withService(options: ["--no-console"]) { service in
+            for answer in try await statuses(service, [:]) { #expect(answer.status == 404) }
+        }
+    }
+}
