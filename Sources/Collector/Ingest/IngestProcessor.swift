@@ -86,6 +86,7 @@ struct IngestProcessor: CommitProcessor {
         metrics.unreadableRecords.add(recovery.unreadableBatches)
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
+        self.console?.publish(&self.projection, at: monotonic())
         if let started { _ = isBelieved(started.wall, started.monotonic) }
     }
 

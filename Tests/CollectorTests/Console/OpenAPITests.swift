@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HTTPTypes
 import ConsoleAssets
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import Collector
