@@ -45,7 +45,7 @@ struct ConsoleHeadersMiddleware: RouterMiddleware {
 
     /// Also of a path of the API that there is not, and of a method that a path does not have.
     private func isOfConsole(_ path: String, _ context: ServiceContext) -> Bool {
-        let route = context.endpointPath ?? served.route(of: path)?.path
-        return served.part(of: route) == .console || path.hasPrefix("/api/") || path.hasPrefix("/assets/")
+        let part = served.part(of: context.endpointPath) ?? served.route(of: path)?.part
+        return part == .console || path.hasPrefix("/api/") || path.hasPrefix("/assets/")
     }
 }
