@@ -18,20 +18,28 @@ struct EventLines {
         case runs
         /// Cycles and runs in turns.
         case both
+        /// Cycles of two events, two days ago, which close 15 minutes after they arrived: used, or every tenth a failure
+        /// without an execution.
+        case closedCycles
     }
 
     private static let second: Int64 = 1_000_000
     private static let reasons = ["NETWORK", "AUTH", "SYSTEM"]
 
+    static let eventsOfClosedCycle = 2
+
     let count: Int
     let kind: Kind
+    /// The number of the first cycle.
+    private let firstCycle: Int
     /// The cycles in a row that belong to the same installation.
     private let cyclesInARow: Int
     private let start = (Int64(time(nil)) - 3_600) * second
 
-    init(count: Int, kind: Kind, cyclesInARow: Int = 1) {
+    init(count: Int, kind: Kind, cyclesInARow: Int = 1, firstCycle: Int = 0) {
         self.count = count
         self.kind = kind
+        self.firstCycle = firstCycle
         self.cyclesInARow = cyclesInARow
     }
 
@@ -39,11 +47,12 @@ struct EventLines {
     func requests(eventsPerRequest: Int) -> [PreparedRequest] {
         var requests: [PreparedRequest] = []
         var body = EventLineWriter(cyclesInARow: cyclesInARow)
-        var cycle = 0
+        var cycle = firstCycle
         while requests.count * eventsPerRequest + body.lines < count {
             switch kind {
             case .wholeCycles, .onlyScheduled: append(cycle: cycle, to: &body)
             case .runs: append(run: cycle, to: &body)
+            case .closedCycles: append(closedCycle: cycle, to: &body)
             case .both:
                 append(cycle: cycle, to: &body)
                 append(run: cycle, to: &body)
@@ -71,6 +80,22 @@ struct EventLines {
             body.properties(properties)
             body.end()
         }
+    }
+
+    private func append(closedCycle cycle: Int, to body: inout EventLineWriter) {
+        let moment = start - 2 * 86_400 * Self.second + Int64(cycle) * 1_009
+        body.begin("prefetch_scheduled", cycle, at: moment)
+        body.time("scheduledFor", moment + 900 * Self.second)
+        body.text("platform", cycle.isMultiple(of: 3) ? "android" : "ios")
+        body.text("appVersion", cycle.isMultiple(of: 5) ? "1.9.0" : "2.0.1")
+        body.end()
+        if cycle.isMultiple(of: 10) {
+            body.begin("prefetch_failure", cycle, at: moment + 603 * Self.second)
+            body.text("reason", Self.reasons[cycle / 10 % 3])
+        } else {
+            body.begin("prefetch_used_for_notification", cycle, at: moment + 900 * Self.second)
+        }
+        body.end()
     }
 
     private func append(cycle: Int, to body: inout EventLineWriter) {

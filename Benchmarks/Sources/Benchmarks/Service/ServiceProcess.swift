@@ -33,15 +33,16 @@ final class ServiceProcess {
 
     /// Starts it.
     ///
+    /// - Parameter options: more options for this start.
     /// - Returns: Seconds until it was ready.
     @discardableResult
-    func start() throws -> Double {
+    func start(options: [String] = []) throws -> Double {
         let watch = Stopwatch()
         let started = try ChildProcess(
             [
                 executable, "serve", "--listen", "127.0.0.1:\(port)", "--state-dir", stateDirectory,
                 "--journal", settings.journal, "--durability", settings.durability,
-            ] + settings.options,
+            ] + settings.options + options,
             errors: "\(stateDirectory)/log"
         )
         process = started
@@ -54,7 +55,9 @@ final class ServiceProcess {
         return watch.seconds
     }
 
-    func connect() throws -> HTTPConnection { HTTPConnection(try LoopbackSocket(port: port)) }
+    func connect() throws -> HTTPConnection { HTTPConnection(try socket()) }
+
+    func socket() throws -> LoopbackSocket { try LoopbackSocket(port: port) }
 
     func kill() {
         process?.end(with: SIGKILL)
