@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import HTTPTypes
+import Hummingbird
 import LogValidation
+import MetricsRegistry
+import NIOCore
 import TelemetryEvents
 import Testing
 
@@ -40,6 +44,29 @@ struct JudgementQueryTests {
             #expect(error.detail.contains(known) || name == "scenario", "\(error.detail)")
             #expect(!error.detail.contains("evil"))
         }
+    }
+
+    @Test("an upload whose judgement takes longer than its limit is refused with 503 and counted")
+    func judgementTime() async throws {
+        let registry = MetricsRegistry()
+        let route = ValidateRoute(
+            live: LiveConfiguration(ServeConfiguration(stateDirectory: "/nowhere")),
+            metrics: ConsoleMetrics(registry) { 0 },
+            maximumTime: .zero
+        )
+        let line = "2025-11-15T05:41:00Z [DNP-FETCH] Fetch success\n"
+        let body = ByteBuffer(string: String(repeating: line, count: 10_000))
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "x", path: "/api/v1/validate")
+        do {
+            _ = try await route.respond(to: Request(head: head, body: .init(buffer: body)))
+            Issue.record("it was judged")
+        } catch let problem as Problem {
+            #expect(problem.status == .serviceUnavailable)
+            #expect(problem.type.hasSuffix("judging-time"))
+            #expect((problem.retryAfter ?? 0) >= 10)
+        }
+        let page = RegistryPage(registry)
+        #expect(page.number("dnp_telemetry_console_refused_total{reason=\"time\"}") == 1)
     }
 
     @Test("two uploads are judged at once, a third one only when a place is given back")

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 internal import TelemetryEvents
@@ -13,13 +11,11 @@ enum APIAnswer {
     ///   - tag: what the answer depends on; nil for its bytes.
     static func json(_ json: JSONWriter, to request: Request, tag: [UInt8]? = nil) -> Response {
         let bytes = json.bytes + [UInt8(ascii: "\n")]
-        let etag = "\"\(String(hash(tag ?? bytes), radix: 36))\""
-        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-cache", .eTag: etag]
-        if ConditionalResponse.isListed(etag, in: request.headers[.ifNoneMatch]) {
-            return Response(status: .notModified, headers: headers)
-        }
-        headers[.contentLength] = String(bytes.count)
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        return ConditionalResponse(
+            contentType: "application/json",
+            bytes: bytes,
+            hash: String(hash(tag ?? bytes), radix: 36)
+        ).response(to: request)
     }
 
     /// FNV-1a. It tells versions of one answer apart, nothing more.

@@ -49,7 +49,7 @@ struct ConditionalResponse: Sendable {
     }
 
     /// Whether a client has what a tag stands for, by the weak comparison (RFC 9110, 13.1.2).
-    static func isListed(_ tag: String, in header: String?) -> Bool {
+    private static func isListed(_ tag: String, in header: String?) -> Bool {
         guard let header, header.utf8.count <= 8_192 else { return false }
         return header.split(separator: ",").contains { element in
             let known = element.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }

@@ -14,19 +14,21 @@ internal import Synchronization
 struct ValidateRoute: Sendable {
     /// The most bytes of an upload, as sent and decompressed.
     static let maximumBytes = 64 << 20
-    /// How long an upload may be judged.
+    /// How long an upload may be judged, unless a test sets another time.
     static let maximumTime = Duration.seconds(30)
     /// How many uploads are judged at once.
     static let maximumJudged = 2
 
     let live: LiveConfiguration
     let metrics: ConsoleMetrics
+    private let maximumTime: Duration
     private let budget = ByteBudget()
     private let places = JudgementPlaces()
 
-    init(live: LiveConfiguration, metrics: ConsoleMetrics) {
+    init(live: LiveConfiguration, metrics: ConsoleMetrics, maximumTime: Duration = Self.maximumTime) {
         self.live = live
         self.metrics = metrics
+        self.maximumTime = maximumTime
     }
 
     func respond(to request: Request) async throws -> Response {
@@ -56,7 +58,7 @@ struct ValidateRoute: Sendable {
         let limits = InputLimits(
             maximumBytes: Self.maximumBytes,
             maximumRatio: live.current.maximumCompressionRatio,
-            deadline: .now + Self.maximumTime
+            deadline: .now + maximumTime
         )
         let result = try await JudgementPlaces.threads.runIfActive { try query.result(body, limits) }
         metrics.judged(result.verdict)
