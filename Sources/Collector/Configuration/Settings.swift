@@ -80,6 +80,7 @@ extension Settings {
             "console-users",
             \.consoleUsers,
             "user",
+            isHotReloadable: true,
             "Users of the web configuration who may read the console; others get 403. All of them by default."
         ) { (text) throws(SettingError) in
             guard !text.isEmpty, text.utf8.count <= 256, !text.utf8.contains(UInt8(ascii: ":")) else {

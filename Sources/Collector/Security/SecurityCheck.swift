@@ -23,10 +23,8 @@ struct SecurityCheck {
                 files.problem(withReaders: configuration.consoleUsers),
             ].compactMap { $0 }
             warnings = files.warnings(configuration) + files.exposures
-            let places = configuration.listeners.map { ReloadExposure.Place($0.services, $0.knownPlace) }
-            if let warning = ReloadExposure.warning(configuration, places, files.rules) {
-                warnings.append(ConfigurationProblem(.option("--reload-endpoint"), warning))
-            }
+            let places = configuration.listeners.map { ListenerExposure.Place($0.services, $0.knownPlace) }
+            warnings += ListenerExposure.warnings(configuration, places, files.rules)
             return
         } catch {
             problems = [error]
@@ -64,8 +62,8 @@ extension Listener {
     }
 }
 
-/// Warns of a reload endpoint that other machines reach without authentication.
-enum ReloadExposure {
+/// Warns of what other machines reach without authentication: a reload endpoint, and the console.
+enum ListenerExposure {
     /// A listener's services, and its address if known.
     struct Place {
         let services: Listener.Services
@@ -77,16 +75,37 @@ enum ReloadExposure {
         }
     }
 
-    /// The warning; nil if reloads are off, local, or authenticated.
-    static func warning(_ configuration: ServeConfiguration, _ places: [Place], _ rules: SecurityRules) -> String? {
-        guard configuration.hasReloadEndpoint, rules.web.users.isEmpty, !rules.asksForKnownCertificate else {
-            return nil
+    /// The warnings, each about the first such listener; none of what is off, local, or authenticated.
+    static func warnings(
+        _ configuration: ServeConfiguration,
+        _ places: [Place],
+        _ rules: SecurityRules
+    ) -> [ConfigurationProblem] {
+        guard rules.web.users.isEmpty, !rules.asksForKnownCertificate else { return [] }
+        func open(_ service: Listener.Services) -> ListeningPlace? {
+            places.first { $0.services.contains(service) && !($0.place?.isLocal ?? true) }?.place
         }
-        let open = places.first { $0.services.contains(.metrics) && !($0.place?.isLocal ?? true) }
-        guard let place = open?.place else { return nil }
-        return
-            "any client that reaches \(place) can trigger a reload: serve reloads on the loopback or a Unix "
-            + "socket, or set users or client_auth_type RequireAndVerifyClientCert in the web configuration"
+        var warnings: [ConfigurationProblem] = []
+        if configuration.hasReloadEndpoint, let place = open(.metrics) {
+            warnings.append(
+                ConfigurationProblem(
+                    .option("--reload-endpoint"),
+                    "any client that reaches \(place) can trigger a reload: serve reloads on the loopback or a Unix "
+                        + "socket, or set users or client_auth_type RequireAndVerifyClientCert in the web configuration"
+                )
+            )
+        }
+        if configuration.hasConsole, !rules.needsReadToken, let place = open(.console) {
+            warnings.append(
+                ConfigurationProblem(
+                    .option("--console"),
+                    "any client that reaches \(place) can read cycles and events: serve the console on the loopback "
+                        + "or a Unix socket, set users in the web configuration or a read-token-NAME in "
+                        + "credentials-dir, or switch it off with console: false"
+                )
+            )
+        }
+        return warnings
     }
 }
 

@@ -210,9 +210,9 @@ private struct ServiceListeners {
             hasTokens: configuration.credentialsDirectory != nil
         )
         watch = try SecurityWatch(configuration, metrics: metrics, log: log)
-        let places = sockets.all.map { ReloadExposure.Place($0.listener.services, $0.place) }
-        if let warning = ReloadExposure.warning(configuration, places, watch.rules.current) {
-            log.warning("\(warning)")
+        let places = sockets.all.map { ListenerExposure.Place($0.listener.services, $0.place) }
+        for warning in ListenerExposure.warnings(configuration, places, watch.rules.current) {
+            log.warning("\(warning.message)")
         }
         reloader = Reloader(
             live,

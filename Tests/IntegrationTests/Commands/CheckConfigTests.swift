@@ -153,10 +153,15 @@ struct CheckConfigTests {
                 warning: \(path):1: any client that reaches :1 can trigger a reload: serve reloads on the \
                 loopback or a Unix socket, or set users or client_auth_type RequireAndVerifyClientCert in the web \
                 configuration
+                warning: --console: any client that reaches :1 can read cycles and events: serve the console \
+                on the loopback or a Unix socket, set users in the web configuration or a read-token-NAME in \
+                credentials-dir, or switch it off with console: false
                 \(path): ok
 
                 """
         )
+        let closed = try await check("listen: ':1'\nconsole: false\n")
+        #expect(closed.command.text == "\(closed.path): ok\n")
         for listen in [
             "127.0.0.1:1", "'[::1]:1'", "':1 serve=ingest'", "systemd", "unix:/tmp/dnp-telemetry-check.sock",
         ] {

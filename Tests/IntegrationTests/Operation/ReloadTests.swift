@@ -187,16 +187,19 @@ struct ReloadTests {
     }
 
     @Test(
-        "an unprotected reload endpoint is warned of at the start, one behind users or on loopback is not"
+        "an unprotected reload endpoint or console is warned of at the start, one behind users or on loopback is not"
     )
     func reloadExposed() async throws {
         let warning = "can trigger a reload"
+        let console = "can read cycles and events"
         try await withConfigured("reload-endpoint: true\n", options: ["--listen", "0.0.0.0:0"]) {
             (service: Service, _) async throws in
             #expect(await service.log.contains(warning))
+            #expect(await service.log.contains(console))
         }
         try await withConfigured("reload-endpoint: true\n") { (service: Service, _) async throws in
             #expect(await !service.log.contains(warning))
+            #expect(await !service.log.contains(console))
         }
         try await withTemporaryDirectory { directory in
             let users = "basic_auth_users: {alice: \(try await WebConfigurationFile.hash("wonderland"))}\n"
@@ -204,6 +207,12 @@ struct ReloadTests {
             let options = ["--listen", "0.0.0.0:0", "--web-config", web.path, "--reload-endpoint"]
             try await withService(options: options, asksWhetherReady: false) { service in
                 #expect(await !service.log.contains(warning))
+                #expect(await !service.log.contains(console))
+            }
+            try Files.write(Array("reading-0123456789".utf8), to: "\(directory)/read-token-ci")
+            let token = ["--listen", "0.0.0.0:0", "--credentials-dir", directory]
+            try await withService(options: token) { service in
+                #expect(await !service.log.contains(console))
             }
         }
     }

@@ -26,6 +26,8 @@ struct ReloadableSetting: Sendable, CustomTestStringConvertible {
     var options: [String] = []
     /// Whether the ledger stands on a disk that can hang.
     var needsDisk = false
+    /// Whether there are the users alice and bob.
+    var hasUsers = false
     let show: @Sendable (Scene) async throws -> Void
 
     var testDescription: String { name }
@@ -38,6 +40,13 @@ struct ReloadableSetting: Sendable, CustomTestStringConvertible {
         + "Content-Length: \(event.count)\r\n\r\n"
     static let largeBody =
         "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+    /// A web configuration with two users, whose password is "wonderland".
+    static let users = """
+        basic_auth_users:
+          alice: "$2y$05$P0kEXoSWercpEhhBHmEFp./7/Bc1TGOvjAxiA7AccxHJL2BqlDCOa"
+          bob: "$2y$05$P0kEXoSWercpEhhBHmEFp./7/Bc1TGOvjAxiA7AccxHJL2BqlDCOa"
+
+        """
     static let event = Array(#"{"event":"plugin_started","timestamp":"2025-11-15T05:41:00Z"}"#.utf8)
 }
 
@@ -51,6 +60,16 @@ extension ReloadableSetting.Scene {
     func status(ofPostFrom origin: String) async throws -> Int {
         let headers: HTTPHeaders = ["Origin": origin]
         return try await client.post(ReloadableSetting.event, type: "application/json", headers: headers).status
+    }
+
+    /// The status of the console's list for a user of ``ReloadableSetting/users``.
+    func statusOfConsole(for user: String) async throws -> Int {
+        let credentials = Data("\(user):wonderland".utf8).base64EncodedString()
+        return try await client.request(
+            "/api/v1/openapi.json",
+            headers: ["Authorization": "Basic \(credentials)"],
+            within: .seconds(30)
+        ).status
     }
 
     func statusOfPostWithToken() async throws -> Int {
@@ -338,6 +357,13 @@ extension ReloadableSetting {
             #expect(try await scene.status(ofPostFrom: "https://app.example.org") == 403)
             #expect(try await scene.status(ofPostFrom: "capacitor://localhost") == 200)
         },
+        ReloadableSetting(name: "console-users", first: "alice", second: "bob", hasUsers: true) { scene in
+            try await eventually("the service answers") { try await scene.statusOfConsole(for: "alice") == 200 }
+            #expect(try await scene.statusOfConsole(for: "bob") == 403)
+            try await scene.reload()
+            #expect(try await scene.statusOfConsole(for: "alice") == 403)
+            #expect(try await scene.statusOfConsole(for: "bob") == 200)
+        },
         ReloadableSetting(name: "log-level", first: "notice", second: "info") { scene in
             try await scene.reload()
             #expect(await !scene.service.log.contains("recovered"))
@@ -386,11 +412,14 @@ extension InPairs {
                 try Data("0123456789abcdef".utf8).write(
                     to: URL(fileURLWithPath: "\(directory)/tokens/token-ios")
                 )
+                let web = "\(directory)/web.yml"
+                if setting.hasUsers { try Files.write(Array(ReloadableSetting.users.utf8), to: web) }
                 try write(setting.first)
                 var disk: FreezableDisk?
                 try await withService(
-                    options: ["--config", file] + setting.options,
+                    options: ["--config", file] + (setting.hasUsers ? ["--web-config", web] : []) + setting.options,
                     in: namespace,
+                    asksWhetherReady: !setting.hasUsers,
                     prepare: { if let namespace { disk = try await FreezableDisk(at: $0, in: namespace) } }
                 ) { service in
                     let scene = ReloadableSetting.Scene(
