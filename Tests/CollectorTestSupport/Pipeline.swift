@@ -2,6 +2,7 @@
 
 package import CycleIndex
 package import EventLedger
+import Journald
 import Logging
 package import MetricsRegistry
 package import PrefetchLifecycle
@@ -145,6 +146,15 @@ package final class Pipeline: Sendable {
         var results: [Result<Counted, SubmissionError>] = []
         for task in tasks { results.append(await task.value) }
         return results
+    }
+
+    /// Waits until the ledger is compared with the journal, and the journal holds all that the ledger does.
+    ///
+    /// Where the ledger has nothing that the journal is known to lack, the second says nothing about the first.
+    package func waitForJournal() async {
+        await waitUntil("the ledger is compared and everything is confirmed") {
+            output.statistics?.state == .streaming && progress?.latest == ledger.position.sequence
+        }
     }
 
     /// Saves the checkpoint and closes the ledger.

@@ -12,7 +12,9 @@ extension OneAtATime {
         @Test("entries are delivered in order, each once, with stream, number and identifier")
         func delivers() async throws {
             let journald = try TestJournald()
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000, padding: "\nsecond line"))
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000, padding: "\nsecond line")) {
+                $0.waitForLateAnswers()
+            }
             try delivery.waitForPosition(3_000)
             let checkpoint = await delivery.writer.stop(within: .seconds(10))
             #expect(checkpoint.position == 3_000)
@@ -77,6 +79,7 @@ extension OneAtATime {
             let delivery = try TestDelivery(journald, NumberedSource(upTo: 500)) {
                 $0.cursorInterval = .milliseconds(1)
                 $0.readerIdleTime = .milliseconds(1)
+                $0.waitForLateAnswers()
             }
             try delivery.waitForPosition(500)
             for number in 501...505 as ClosedRange<UInt64> {
@@ -90,6 +93,29 @@ extension OneAtATime {
             #expect(try journald.sequences() == Array(1...505))
             #expect(delivery.writer.statistics.synchronisations == 1)
             #expect(delivery.writer.statistics.repeated == 0)
+        }
+
+        @Test("an idle writer that reopens the journal delivers each entry once when journald answers too late")
+        func closesAndStalls() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 500)) {
+                $0.cursorInterval = .milliseconds(1)
+                $0.readerIdleTime = .milliseconds(1)
+                $0.confirmationTimeout = .milliseconds(50)
+                $0.markerTimeout = .milliseconds(50)
+            }
+            try delivery.waitForPosition(500)
+            for number in stride(from: 510, through: 600, by: 10) as StrideThrough<UInt64> {
+                journald.signal(SIGSTOP)
+                let before = delivery.writer.statistics.synchronisations
+                delivery.extend(to: number)
+                try delivery.wait(for: "another synchronisation") { $0.synchronisations > before }
+                journald.signal(SIGCONT)
+                try delivery.waitForPosition(number)
+            }
+            #expect(try journald.sequences() == Array(1...600))
+            let statistics = delivery.writer.statistics
+            #expect(statistics.written == 600 && statistics.lost == 0 && statistics.retried == 0)
         }
 
         @Test("entries of a megabyte are delivered", .timeLimit(.minutes(3)))

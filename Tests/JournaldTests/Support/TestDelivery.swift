@@ -67,6 +67,15 @@ final class TestDelivery: Sendable {
     }
 }
 
+extension JournalDeliveryConfiguration {
+    /// Gives journald all the time of a test, for what holds only while it answers: a writer that waits in vain
+    /// synchronises again.
+    mutating func waitForLateAnswers() {
+        markerTimeout = .seconds(600)
+        confirmationTimeout = .seconds(600)
+    }
+}
+
 /// Expects each number of a range once, and no other.
 func expectOnce(
     _ numbers: [UInt64],
