@@ -7,7 +7,7 @@ SHELL := /bin/bash
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config
 TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager haproxy victoria-metrics \
 	influxdb rsyslog rsyslog-relp python3-structlog python3-yaml shellcheck jq sqlite3 curl gzip openssl python3 python3-venv apache2-utils \
-	logrotate e2fsprogs mount \
+	logrotate e2fsprogs mount chromium chromium-driver firefox-esr \
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 DEB_PACKAGES   := $(BUILD_PACKAGES) binutils chrpath dpkg-dev lintian mandoc python3
 BOOT_PACKAGES  := systemd systemd-container dbus curl iproute2 python3 util-linux
@@ -64,14 +64,22 @@ build: swift build-packages ## Build everything, tests included
 test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
 	@swift build $(BUILD_FLAGS) --build-tests
 	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
+	@$(if $(ONLY),,Tests/Browser/run "$$(swift build --show-bin-path)/dnp-telemetry")
 
-# The strict OpenMetrics parser that the tests read pages back with, and Grafana's SDK that the dashboards are built with.
-PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.txt
+.PHONY: browser
+browser: swift test-packages .build-python/installed ## Click through the console in Chromium and Firefox
+	@swift build $(BUILD_FLAGS) --product dnp-telemetry
+	@Tests/Browser/run "$$(swift build --show-bin-path)/dnp-telemetry" "$(ONLY)"
 
-.build-python/installed: $(PYTHON_REQUIREMENTS) | test-packages
+# The strict OpenMetrics parser that the tests read pages back with, Grafana's SDK that the dashboards are built with, the
+# drivers of the browsers, and the formatter of the console's files.
+PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.txt Tests/Browser/requirements.txt
+
+# The lists are complete, so nothing is looked up beside them.
+.build-python/installed: $(PYTHON_REQUIREMENTS) | python-packages
 	@python3 -m venv --clear $(@D)
-	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
-		$(addprefix -r ,$(PYTHON_REQUIREMENTS))
+	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		--only-binary :all: $(addprefix -r ,$(PYTHON_REQUIREMENTS))
 	@touch $@
 
 .PHONY: check
@@ -103,16 +111,20 @@ booted-debug: swift deb-packages boot-packages ## The same with the debug build,
 	bash deploy/debian/check "$$package"; \
 	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
 
+CONSOLE_ASSETS := Sources/Collector/Console/Assets
+BIOME          := $(CURDIR)/.build-python/bin/biome
+
 .PHONY: lint
-lint: swift ## Check the format of every Swift file, the links of the documents and the folders
+lint: swift .build-python/installed ## Check the format of Swift and of the console's files, the documents' links, the folders
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
-	@$(call install,python3)
+	@cd $(CONSOLE_ASSETS) && $(BIOME) ci --colors=off Files
 	@docs/check
 	@Sources/check-folders
 
 .PHONY: format
-format: swift ## Format every Swift file
+format: swift .build-python/installed ## Format every Swift file and the console's files
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
+	@cd $(CONSOLE_ASSETS) && $(BIOME) check --write --colors=off Files
 
 .PHONY: portable
 portable: swift build-packages ## Build validate, replay and report without libsystemd-dev
@@ -141,6 +153,10 @@ swift:
 .PHONY: build-packages
 build-packages:
 	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: python-packages
+python-packages:
+	@$(call install,python3 python3-venv)
 
 .PHONY: deb-packages
 deb-packages:

@@ -51,10 +51,13 @@ export function menu(title, options, change) {
   return {element: details, fill, set};
 }
 
-// A menu closes when something outside of it is clicked or focused.
+// A menu closes when something outside of it is clicked or focused. A click on the text of a choice focuses what the menu
+// stands in, which is not outside.
 for (const kind of ["pointerdown", "focusin"]) {
-  document.addEventListener(kind, event => {
-    for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = menu.contains(event.target);
+  document.addEventListener(kind, ({target}) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      menu.open = menu.contains(target) || (kind === "focusin" && target.contains(menu));
+    }
   });
 }
 
