@@ -104,6 +104,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "FleetSimulator", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(name: "SystemPrimitives", swiftSettings: strict),
         .target(
             name: "EventLedger",
@@ -273,6 +274,14 @@ let package = Package(
             dependencies: [
                 "LogValidation", "LogInput", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TextOutput",
                 "TestSupport",
+            ],
+            swiftSettings: tests
+        ),
+        .testTarget(
+            name: "FleetSimulatorTests",
+            dependencies: [
+                "FleetSimulator", "LogInput", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
+                "TelemetryEvents", "TextOutput", "TestSupport",
             ],
             swiftSettings: tests
         ),

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FleetSimulator
+import TelemetryEvents
+import Testing
+
+@testable import LogValidation
+
+@Suite("What a simulated fleet tells is judged as its truth says")
+struct FleetTruthTests {
+    static let ofPrefetch = FleetScenario.allCases.filter { !$0.isOfRefresh }
+    static let wrappers = LogWrapper.allCases.filter { $0 != .events }
+
+    /// A plan whose size and faults follow from its seed.
+    static func plan(_ seed: UInt64, _ scenarios: [FleetScenario], _ form: FleetPlan.Form = .events) -> FleetPlan {
+        var plan = FleetPlan(seed: seed)
+        plan.scenarios = scenarios
+        plan.form = form
+        plan.days = Int(seed % 12) + 2
+        return plan
+    }
+
+    static func check(_ plan: FleetPlan) throws {
+        let wrapper: LogWrapper? = if case .lines(let wrapper) = plan.form { wrapper } else { nil }
+        for number in 0..<plan.devices {
+            let fleet = JudgedFleet(plan, devices: number..<number + 1)
+            let judgement = try fleet.judgement(wrapper == .logcatRaw ? .logcatRaw : nil)
+            let differences = fleet.differences(judgement)
+            guard differences.isEmpty, judgement.unrecognisedLines == 0, judgement.rejectedEvents == 0 else {
+                let text = String(decoding: fleet.bytes.prefix(200_000), as: UTF8.self)
+                Issue.record(
+                    """
+                    seed \(plan.seed), device \(number) of \(plan.scenarios.map(\.name)), \(plan.days) days: \
+                    \(differences), \(judgement.unrecognisedLines) unrecognised, \(judgement.rejected.prefix(3))
+                    \(text)
+                    """
+                )
+                return
+            }
+        }
+    }
+
+    @Test("events of every scenario", arguments: FleetScenario.allCases)
+    func everyScenarioAsEvents(scenario: FleetScenario) throws {
+        for seed in 0..<150 as Range<UInt64> { try Self.check(Self.plan(seed, [scenario])) }
+    }
+
+    @Test("lines of every scenario in every wrapper", arguments: wrappers)
+    func everyScenarioAsLines(wrapper: LogWrapper) throws {
+        for scenario in FleetScenario.allCases {
+            for seed in 0..<12 as Range<UInt64> {
+                try Self.check(Self.plan(seed, [scenario], .lines(wrapper)))
+            }
+        }
+    }
+}
