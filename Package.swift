@@ -201,7 +201,8 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools",
+                "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "FleetSimulator",
+                "LedgerTools",
                 "LifecycleMetrics", "LogInput", "LogValidation", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

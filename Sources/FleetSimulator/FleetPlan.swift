@@ -75,28 +75,3 @@ package struct FleetHabits: Equatable, Sendable {
 
     package init() {}
 }
-
-/// What goes wrong around the devices, in parts of a million.
-package struct FleetFaults: Equatable, Sendable {
-    /// Of a day: what was not sent until its end is lost with the client's storage.
-    package var lostStorage: Int64 = 0
-    /// Of a day: the battery is dead from before the task's time until after the notification.
-    package var deadBattery: Int64 = 0
-    /// Of a day: the device's clock is set, by up to 20 minutes.
-    package var clockStep: Int64 = 0
-    /// How far the clock is off after a day, in parts of a million.
-    package var clockDrift: Int64 = 0
-    /// Of a day: the device travels to another zone.
-    package var zone: Int64 = 0
-    /// Of an event, and of a request: it comes twice.
-    package var duplicate: Int64 = 0
-    /// Of a day: its events arrive in another order.
-    package var reorder: Int64 = 0
-    /// Of a request: it is cut into two.
-    package var split: Int64 = 0
-    /// Of a request: it is lost on its way, or its answer is.
-    package var lossBefore: Int64 = 0
-    package var lossAfter: Int64 = 0
-
-    package init() {}
-}

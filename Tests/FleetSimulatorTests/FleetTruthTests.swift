@@ -53,4 +53,55 @@ struct FleetTruthTests {
             }
         }
     }
+
+    @Test("events under faults that are drawn from the seed", arguments: [FleetScenario.everyday, .healthy, .reboot])
+    func faultsOfEvents(scenario: FleetScenario) throws {
+        for seed in 0..<1_000 as Range<UInt64> {
+            var plan = Self.plan(seed, [scenario])
+            plan.faults = .random(seed: seed)
+            try Self.check(plan)
+        }
+    }
+
+    @Test("lines under faults that are drawn from the seed", arguments: wrappers)
+    func faultsOfLines(wrapper: LogWrapper) throws {
+        for seed in 0..<100 as Range<UInt64> {
+            var plan = Self.plan(seed, [.everyday], .lines(wrapper))
+            plan.faults = .random(seed: seed)
+            try Self.check(plan)
+        }
+    }
+
+    @Test("a month of everyday life of thousands of devices")
+    func aMonthOfManyDevices() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            var plan = FleetPlan(seed: seed)
+            (plan.devices, plan.days) = (100, 30)
+            plan.scenarios = [.everyday, .everyday, .refreshEveryday]
+            let fleet = JudgedFleet(plan)
+            #expect(fleet.differences(try fleet.judgement()) == [], "seed \(seed)")
+        }
+    }
+
+    @Test(
+        "each scenario of the guides shows what its guide expects",
+        arguments: FleetScenario.allCases.filter(\.isOfGuide)
+    )
+    func guideScenarios(scenario: FleetScenario) throws {
+        let expected = try #require(GuideScenario.named(scenario.name))
+        for seed in 0..<40 as Range<UInt64> {
+            for form in [FleetPlan.Form.events, .lines(.stamped), .lines(.logcatThreadtime)] {
+                var plan = Self.plan(seed, [scenario], form)
+                plan.days = max(plan.days, 5)
+                let judgement = try JudgedFleet(plan).judgement()
+                let failures = judgement.check([expected]).flatMap(\.failures)
+                #expect(failures.isEmpty, "seed \(seed), \(form)")
+            }
+        }
+    }
+
+    @Test("the guides' scenarios are those that validate knows")
+    func namesOfScenarios() {
+        #expect(Set(FleetScenario.allCases.filter(\.isOfGuide).map(\.name)) == Set(GuideScenario.all.map(\.name)))
+    }
 }
