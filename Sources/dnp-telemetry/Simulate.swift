@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CollectorClient
 import FleetSimulator
 import Foundation
+import LogInput
 import TelemetryEvents
 import TextOutput
 
@@ -12,7 +14,7 @@ import TextOutput
     import Darwin
 #endif
 
-struct Simulate: ParsableCommand {
+struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write what a fleet of simulated devices tells, and what must be counted of it.",
         discussion: """
@@ -22,7 +24,8 @@ struct Simulate: ParsableCommand {
             printed to standard error.
 
             --truth writes what the five counters, the outcomes of the cycles and the broken rules must be. validate and \
-            replay of the output come to the same.
+            replay of the output come to the same, and so does a collector that has the fleet alone: --verify compares \
+            its page, and says the first difference. Outcomes and broken rules are compared once no cycle is open.
 
             EXAMPLES
               dnp-telemetry simulate --scenario reboot --days 3 --seed 7
@@ -30,11 +33,16 @@ struct Simulate: ParsableCommand {
                 --faults random --out fleet.ndjson --truth truth.json
               dnp-telemetry simulate --scenario force-quit --format lines \\
                 --wrapper logcat-threadtime | dnp-telemetry validate - --timezone UTC
+              dnp-telemetry simulate --devices 50 --seed 7 \\
+                | dnp-telemetry send - --to http://127.0.0.1:10910
+              dnp-telemetry simulate --devices 50 --seed 7 \\
+                --verify http://127.0.0.1:10910
               dnp-telemetry simulate --list
 
             EXIT STATUS
-              0   written
-              2   the output cannot be written
+              0   written, and equal with --verify
+              1   the page of --verify differs
+              2   the output cannot be written, or the collector not be reached
               64  wrong usage
             """
     )
@@ -95,6 +103,14 @@ struct Simulate: ParsableCommand {
     )
     var truth: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Compare a collector's page with the truth: http://host:port or unix:/path/of/socket; /metrics where no path is named. With --truth FILE that exists, with what is in it.",
+            valueName: "url"
+        )
+    )
+    var verify: String?
+
     @Flag(help: "Write the truth of each device, too, with --truth.")
     var perDevice = false
 
@@ -105,6 +121,9 @@ struct Simulate: ParsableCommand {
         )
     )
     var app: AppOption?
+
+    @OptionGroup(title: "Access of --verify")
+    var access: AccessOptions
 
     @Flag(help: "Replace existing files.")
     var force = false
@@ -127,6 +146,12 @@ struct Simulate: ParsableCommand {
 
     func validate() throws {
         if !list { _ = try plan(seed: seed ?? 0) }
+        if verify != nil {
+            _ = try pageFetch()
+            if seed == nil, out == nil, truth == nil {
+                throw ValidationError("expected --seed with --verify: the page is compared with the fleet of a seed")
+            }
+        }
     }
 
     /// The plan that the options describe.
@@ -209,8 +234,28 @@ struct Simulate: ParsableCommand {
         }
     }
 
-    func run() throws {
+    private func pageFetch() throws -> PageFetch {
+        do throws(InvalidOption) {
+            return try PageFetch(
+                CollectorURL(verify ?? "", path: PageFetch.path),
+                access.access,
+                timeout: .seconds(30)
+            )
+        } catch {
+            throw ValidationError("--verify: \(error)")
+        }
+    }
+
+    func run() async throws {
         if list { return try Terminal.print(Self.listing) }
+        if verify != nil, out == nil, let truth, truth != "-", FileManager.default.fileExists(atPath: truth) {
+            let (told, series) = try Self.read(truth)
+            if let seed, seed != told {
+                Terminal.say("Error: \(PlainText.line(truth)) is the truth of seed \(told), not of seed \(seed)")
+                throw ExitCode(2)
+            }
+            return try await compare(series, seed: told)
+        }
         let seed = seed ?? UInt64.random(in: 1...999_999_999)
         let plan = try plan(seed: seed)
         if !quiet {
@@ -223,7 +268,8 @@ struct Simulate: ParsableCommand {
         }
         var sum = FleetTruth()
         var each: [FleetTruth] = []
-        var files = try FleetFiles(plan, out: out ?? (truth == nil ? "-" : nil), mayReplace: force)
+        let isAlone = truth == nil && verify == nil
+        var files = try FleetFiles(plan, out: out ?? (isAlone ? "-" : nil), mayReplace: force)
         var buffer = OutputBuffer()
         let progress = ProgressLine(isShown: !quiet && Terminal.isTerminal(Terminal.error))
         for number in 0..<plan.devices {
@@ -244,6 +290,46 @@ struct Simulate: ParsableCommand {
             if truth == "-" { try Terminal.print(json) } else { try Terminal.write(json, to: truth, mayReplace: force) }
         }
         if !quiet { Terminal.say("\(plan.devices) devices, \(sum.cycles) cycles, \(sum.events) events") }
+        guard verify != nil else { return }
+        let series = sum.series.filter { $0.value != 0 }.map { ($0.name, $0.value) }
+        try await compare(Dictionary(uniqueKeysWithValues: series), seed: seed)
+    }
+
+    /// The seed and the series of a file of `--truth`.
+    private static func read(_ path: String) throws -> (seed: UInt64, series: [String: Int64]) {
+        struct Told: Decodable {
+            var seed: UInt64
+            var series: [String: Int64]
+        }
+        guard let bytes = FileManager.default.contents(atPath: path),
+            let told = try? JSONDecoder().decode(Told.self, from: bytes)
+        else {
+            Terminal.say("Error: \(PlainText.line(path)): expected a file of simulate --truth")
+            throw ExitCode(2)
+        }
+        return (told.seed, told.series)
+    }
+
+    /// Holds a collector's page against the truth.
+    private func compare(_ series: [String: Int64], seed: UInt64) async throws {
+        let page: String
+        let fetch = try pageFetch()
+        do throws(PageFetch.Problem) {
+            page = try await fetch.page()
+        } catch {
+            Terminal.say("Error: seed \(seed): \(PlainText.line(error.description))")
+            throw ExitCode(2)
+        }
+        let comparison = PageComparison(page, series)
+        if let difference = comparison.difference {
+            try Terminal.print("different, seed \(seed): \(difference)\n")
+            throw ExitCode(1)
+        }
+        try Terminal.print("equal: \(comparison.compared) series\n")
+        guard comparison.openCycles > 0, !quiet else { return }
+        Terminal.say(
+            "\(comparison.openCycles) cycles and runs are open; outcomes and rules are compared once they are closed"
+        )
     }
 
     private static var listing: String {

@@ -111,4 +111,50 @@ struct SimulateTests {
         #expect(names.count > 30)
         for name in names { #expect(pages.contains("| `\(name)` |"), "\(name)") }
     }
+
+    @Test("a service that was sent a fleet with faults counts what its truth says, and another seed differs")
+    func verifiesService() async throws {
+        let directory = try TemporaryDirectory()
+        let (fleet, truth) = (directory.file("fleet.ndjson"), directory.file("truth.json"))
+        let plan = [
+            "--devices", "100", "--days", "10", "--scenario", "everyday,everyday,refresh-everyday", "--faults",
+            "random",
+        ]
+        let binary = try Service.binary()
+        let options = plan + ["--seed", "21"]
+        let simulated = try await Command.run([binary, "simulate"] + options + ["--out", fleet, "--truth", truth])
+        #expect(simulated.status == .code(0), "\(simulated.error)")
+        try await withService(options: []) { service in
+            let url = await "http://127.0.0.1:\(service.client.port)"
+            let empty = try await Command.run([binary, "simulate"] + options + ["--verify", url])
+            #expect(empty.status == .code(1))
+            #expect(empty.text.hasPrefix("different, seed 21: dnp_prefetch_scheduled_total: expected "))
+            let sent = try await Command.telemetry("send", fleet, "--to", url)
+            #expect(sent.status == .code(0), "\(sent.error)")
+            let again = try await Command.telemetry("send", fleet, "--to", url)
+            #expect(again.text.hasPrefix("0 accepted, "))
+            let verified = try await Command.run([binary, "simulate"] + options + ["--verify", url])
+            #expect(verified.status == .code(0), "\(verified.text)")
+            let byFile = try await Command.telemetry("simulate", "--truth", truth, "--verify", url)
+            #expect(byFile.status == .code(0), "\(byFile.text)")
+            let other = try await Command.telemetry("simulate", "--truth", truth, "--seed", "22", "--verify", url)
+            #expect(other.status == .code(2))
+            #expect(other.error.contains("is the truth of seed 21, not of seed 22"))
+        }
+    }
+
+    @Test("a collector that cannot be reached is told with the seed and status 2")
+    func verifiesNobody() async throws {
+        let unreachable = try await Command.telemetry(
+            "simulate",
+            "--seed",
+            "5",
+            "--verify",
+            "unix:/nowhere/collector.sock"
+        )
+        #expect(unreachable.status == .code(2))
+        #expect(unreachable.error.contains("Error: seed 5: unix:/nowhere/collector.sock"))
+        let seedless = try await Command.telemetry("simulate", "--verify", "http://127.0.0.1:1")
+        #expect(seedless.status == .code(64))
+    }
 }
