@@ -70,6 +70,14 @@ struct Simulate: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How much faster than life: 1, 60, 1440 (a day a minute), or max. Below max each device tells a day at a moment of that day of its own.",
+            valueName: "factor"
+        )
+    )
+    var speed = Speed.max
+
+    @Option(
+        help: ArgumentHelp(
             "What goes wrong around the devices: random, name=rate in a list with commas, or a file of them; --list has the names.",
             valueName: "faults"
         )
@@ -138,6 +146,26 @@ struct Simulate: AsyncParsableCommand {
         case events, lines
     }
 
+    /// How much faster than life a fleet is told.
+    enum Speed: String, CaseIterable, ExpressibleByArgument {
+        case life = "1"
+        case hourAMinute = "60"
+        case dayAMinute = "1440"
+        case max
+
+        /// How long a day takes; nil for no time.
+        fileprivate var day: Duration? {
+            switch self {
+            case .life: .seconds(86_400)
+            case .hourAMinute: .seconds(1_440)
+            case .dayAMinute: .seconds(60)
+            case .max: nil
+            }
+        }
+    }
+
+    /// The most devices that are told side by side.
+    private static let mostPaced = 10_000
     private static let wrappers = LogWrapper.allCases.filter { $0 != .events }
     /// The most devices whose truth is listed.
     private static let mostListed = 100_000
@@ -167,6 +195,14 @@ struct Simulate: AsyncParsableCommand {
             guard truth != nil else { throw ValidationError("expected --truth with --per-device") }
             guard devices <= Self.mostListed else {
                 throw ValidationError("expected at most \(Self.mostListed) devices with --per-device")
+            }
+        }
+        if speed != .max {
+            guard format == .events else {
+                throw ValidationError("expected --format events with --speed \(speed.rawValue)")
+            }
+            guard devices <= Self.mostPaced else {
+                throw ValidationError("expected at most \(Self.mostPaced) devices with --speed \(speed.rawValue)")
             }
         }
         if format == .lines, devices > 1, out == nil || out == "-", truth == nil || out != nil {
@@ -272,16 +308,22 @@ struct Simulate: AsyncParsableCommand {
         var files = try FleetFiles(plan, out: out ?? (isAlone ? "-" : nil), mayReplace: force)
         var buffer = OutputBuffer()
         let progress = ProgressLine(isShown: !quiet && Terminal.isTerminal(Terminal.error))
-        for number in 0..<plan.devices {
-            var device = SimulatedDevice(plan, number: number)
-            try files.begin(number)
-            while device.tellDay(to: &buffer) {
-                if buffer.count > Self.pieceBytes { try files.write(&buffer) }
+        if let day = speed.day {
+            each = try await pace(plan, day: day, to: &files)
+            sum = each.reduce(into: FleetTruth()) { $0 += $1 }
+            if !perDevice { each = [] }
+        } else {
+            for number in 0..<plan.devices {
+                var device = SimulatedDevice(plan, number: number)
+                try files.begin(number)
+                while device.tellDay(to: &buffer) {
+                    if buffer.count > Self.pieceBytes { try files.write(&buffer) }
+                }
+                try files.end(&buffer)
+                sum += device.truth
+                if perDevice { each.append(device.truth) }
+                progress.show { _ in "\(number + 1) of \(plan.devices) devices, \(sum.events) events" }
             }
-            try files.end(&buffer)
-            sum += device.truth
-            if perDevice { each.append(device.truth) }
-            progress.show { _ in "\(number + 1) of \(plan.devices) devices, \(sum.events) events" }
         }
         try files.write(&buffer)
         progress.clear()
@@ -293,6 +335,23 @@ struct Simulate: AsyncParsableCommand {
         guard verify != nil else { return }
         let series = sum.series.filter { $0.value != 0 }.map { ($0.name, $0.value) }
         try await compare(Dictionary(uniqueKeysWithValues: series), seed: seed)
+    }
+
+    /// Tells the devices side by side, each its day at a moment of that day of its own; a slow reader delays what
+    /// follows, but not its times.
+    private func pace(_ plan: FleetPlan, day: Duration, to files: inout FleetFiles) async throws -> [FleetTruth] {
+        var fleet = (0..<plan.devices).map { SimulatedDevice(plan, number: $0) }
+        var buffer = OutputBuffer()
+        let start = ContinuousClock.now
+        for number in 0..<plan.days {
+            for index in fleet.indices {
+                let moment = day * number + day * (index + 1) / plan.devices
+                try await Task.sleep(until: start + moment, clock: .continuous)
+                _ = fleet[index].tellDay(to: &buffer)
+                try files.write(&buffer)
+            }
+        }
+        return fleet.map(\.truth)
     }
 
     /// The seed and the series of a file of `--truth`.

@@ -91,6 +91,9 @@ struct SimulateTests {
             (["--wrapper", "stamped"], "expected --format lines with --wrapper"),
             (["--format", "lines", "--wrapper", "paper"], "unknown wrapper paper; expected one of bare, "),
             (["--app", "aiq", "--scenario", "reboot"], "reboot is no scenario of --app aiq"),
+            (["--speed", "100"], "1440"),
+            (["--speed", "60", "--format", "lines"], "expected --format events with --speed 60"),
+            (["--speed", "1440", "--devices", "10001"], "expected at most 10000 devices with --speed 1440"),
             (["--per-device"], "expected --truth with --per-device"),
         ]
     )
