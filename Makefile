@@ -56,6 +56,12 @@ run: swift build-packages ## Build and start the service
 	@DNP_COMMIT=$(COMMIT) swift build -c release --product dnp-telemetry
 	@exec "$$(swift build -c release --show-bin-path)/dnp-telemetry" serve $(ARGS)
 
+# Another port or seed: make demo PORT=10911 SEED=7
+.PHONY: demo
+demo: swift build-packages ## Start the service with a fleet of 200 simulated devices, a day a minute
+	@DNP_COMMIT=$(COMMIT) swift build -c release --product dnp-telemetry
+	@deploy/demo "$$(swift build -c release --show-bin-path)/dnp-telemetry" $(or $(PORT),10910) $(or $(SEED),1)
+
 .PHONY: build
 build: swift build-packages ## Build everything, tests included
 	@swift build $(BUILD_FLAGS) --build-tests

@@ -104,6 +104,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "FleetSimulator", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(name: "SystemPrimitives", swiftSettings: strict),
         .target(
             name: "EventLedger",
@@ -200,7 +201,8 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools",
+                "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "FleetSimulator",
+                "LedgerTools",
                 "LifecycleMetrics", "LogInput", "LogValidation", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -273,6 +275,14 @@ let package = Package(
             dependencies: [
                 "LogValidation", "LogInput", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents", "TextOutput",
                 "TestSupport",
+            ],
+            swiftSettings: tests
+        ),
+        .testTarget(
+            name: "FleetSimulatorTests",
+            dependencies: [
+                "FleetSimulator", "LogInput", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
+                "TelemetryEvents", "TextOutput", "TestSupport",
             ],
             swiftSettings: tests
         ),

@@ -60,10 +60,45 @@ struct CycleEvidence: Sendable {
         }
     }
 
-    /// Whether its notification was delivered twice, more than a minute apart.
-    var isDeliveredAgain: Bool {
-        sighting(.notificationDelivered).map { $0.lastTime.microseconds - $0.firstTime.microseconds > 60_000_000 }
-            ?? false
+    /// Whether a notification was delivered twice, more than a minute apart.
+    private(set) var isDeliveredAgain = false
+    /// The first delivery, and those of other passes of a schedule that keeps its id.
+    private var delivery: Delivery?
+    private var otherDeliveries: [Delivery] = []
+
+    private struct Delivery {
+        /// More passes of one schedule than are open at once.
+        static let limit = 64
+        private static let oneNotification: Int64 = 60_000_000
+        /// As far as a delivery that names no notification time may be from another one of its pass.
+        private static let onePass: Int64 = 12 * 3_600_000_000
+
+        var due: Timestamp?
+        var time: Timestamp
+
+        /// Whether both are of one notification.
+        func isOfPass(of other: Delivery) -> Bool {
+            if let due, let otherDue = other.due { return due == otherDue }
+            return abs(time.microseconds - other.time.microseconds) < Self.onePass
+        }
+
+        func isAnother(than other: Delivery) -> Bool {
+            abs(time.microseconds - other.time.microseconds) > Self.oneNotification
+        }
+    }
+
+    /// Adds a delivery of a notification that is due at a time, where that is told.
+    mutating func addDelivery(at time: Timestamp, due: Timestamp?) {
+        let new = Delivery(due: due, time: time)
+        guard let delivery else {
+            delivery = new
+            return
+        }
+        if let same = delivery.isOfPass(of: new) ? delivery : otherDeliveries.first(where: { $0.isOfPass(of: new) }) {
+            isDeliveredAgain = isDeliveredAgain || new.isAnother(than: same)
+        } else if otherDeliveries.count < Delivery.limit {
+            otherDeliveries.append(new)
+        }
     }
 
     func sighting(_ kind: EventKind) -> Sighting? {

@@ -102,6 +102,9 @@ struct CycleNotes {
         notes[index].isTaken = false
         if notes[index].evidence.kinds.isEmpty { notes[index].device = log }
         notes[index].evidence.add(event.kind, at: event.timestamp, place, isLogLine: isLogLine)
+        if event.kind == .notificationDelivered {
+            notes[index].evidence.addDelivery(at: event.timestamp, due: event.scheduledFor)
+        }
         if hasDetails { notes[index].details?.add(event, bytes, line: Int(place.line)) }
     }
 

@@ -16,6 +16,7 @@ struct DNPTelemetry: AsyncParsableCommand {
         version: BuildInformation.description,
         subcommands: [
             Serve.self, Validate.self, Replay.self, Report.self, Send.self, Ledger.self, CheckConfig.self, Health.self,
+            Simulate.self,
         ]
     )
 

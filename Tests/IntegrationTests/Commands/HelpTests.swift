@@ -15,7 +15,8 @@ struct HelpTests {
 
     @Test(
         "the help of every command has examples and exit statuses",
-        arguments: ["serve", "validate", "replay", "report", "check-config", "send", "health", "ledger"] + ledger
+        arguments: ["serve", "validate", "replay", "report", "check-config", "send", "health", "ledger", "simulate"]
+            + ledger
     )
     func commandHelp(command: String) async throws {
         let help = try await help(command)
@@ -66,7 +67,7 @@ struct HelpTests {
 
     @Test(
         "the help and docs/ name the same options of a command",
-        arguments: ["validate", "replay", "report", "check-config", "send", "health", "ledger"]
+        arguments: ["validate", "replay", "report", "check-config", "send", "health", "ledger", "simulate"]
     )
     func helpMatchesDocuments(command: String) async throws {
         var flags: Set<String> = []
@@ -77,7 +78,10 @@ struct HelpTests {
         flags.subtract(["--help", "--version"])
         let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let pages = ["check-config": "configuration", "send": "send", "health": "listeners", "ledger": "ledger"]
+        let pages = [
+            "check-config": "configuration", "send": "send", "health": "listeners", "ledger": "ledger",
+            "simulate": "simulator",
+        ]
         let page = text(of: root.appendingPathComponent("docs/\(pages[command] ?? "log-validation").md").path)
         let heading = "\n### Options of `dnp-telemetry \(command)`\n"
         let section = try #require(page.components(separatedBy: heading).last).components(separatedBy: "\n#")[0]

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// What goes wrong around the devices, in parts of a million.
+package struct FleetFaults: Equatable, Sendable {
+    /// Of a day: what was not sent until its end is lost with the client's storage.
+    package var lostStorage: Int64 = 0
+    /// Of a day: the battery is dead from before the task's time until after the notification.
+    package var deadBattery: Int64 = 0
+    /// Of a day: the device's clock is set, by up to 20 minutes.
+    package var clockStep: Int64 = 0
+    /// How far the clock is off after a day, at most.
+    package var clockDrift: Int64 = 0
+    /// Of a day: the device travels to another zone.
+    package var zone: Int64 = 0
+    /// Of an event: it is told twice.
+    package var duplicate: Int64 = 0
+    /// Of a day: its events are told in another order.
+    package var reorder: Int64 = 0
+    /// Of a request: it is cut into two.
+    package var split: Int64 = 0
+    /// Of a request: it is lost on its way, or its answer is.
+    package var lossBefore: Int64 = 0
+    package var lossAfter: Int64 = 0
+
+    package init() {}
+
+    /// A name for `--faults`: where its rate is kept, its largest rate when drawn, and what it means.
+    package struct Kind: Sendable {
+        package let name: String
+        package let summary: String
+        let largest: Int64
+        let path: @Sendable (inout FleetFaults, Int64?) -> Int64
+
+        init(
+            _ name: String,
+            _ largest: Int64,
+            _ summary: String,
+            _ path: @escaping @Sendable (inout FleetFaults, Int64?) -> Int64
+        ) {
+            self.name = name
+            self.summary = summary
+            self.largest = largest
+            self.path = path
+        }
+    }
+
+    package static let kinds = [
+        Kind("loss-before", 300_000, "of requests that are lost before the collector has them") {
+            $0.lossBefore = $1 ?? $0.lossBefore
+            return $0.lossBefore
+        },
+        Kind("loss-after", 300_000, "of requests whose answer is lost after the commit") {
+            $0.lossAfter = $1 ?? $0.lossAfter
+            return $0.lossAfter
+        },
+        Kind("duplicate", 200_000, "of events that are told twice") {
+            $0.duplicate = $1 ?? $0.duplicate
+            return $0.duplicate
+        },
+        Kind("reorder", 500_000, "of days whose events are told in another order") {
+            $0.reorder = $1 ?? $0.reorder
+            return $0.reorder
+        },
+        Kind("split", 300_000, "of requests that are cut into two") {
+            $0.split = $1 ?? $0.split
+            return $0.split
+        },
+        Kind("clock-step", 100_000, "of days before which the device's clock is set, by up to 20 minutes") {
+            $0.clockStep = $1 ?? $0.clockStep
+            return $0.clockStep
+        },
+        Kind("clock-drift", 200, "how far a clock is off after a day, 0.0001 for 8.6 s") {
+            $0.clockDrift = $1 ?? $0.clockDrift
+            return $0.clockDrift
+        },
+        Kind("zone", 50_000, "of days on which the device travels to another time zone") {
+            $0.zone = $1 ?? $0.zone
+            return $0.zone
+        },
+        Kind("battery", 50_000, "of days whose task and notification a dead battery prevents") {
+            $0.deadBattery = $1 ?? $0.deadBattery
+            return $0.deadBattery
+        },
+        Kind("storage", 50_000, "of days whose events are lost with the client's storage") {
+            $0.lostStorage = $1 ?? $0.lostStorage
+            return $0.lostStorage
+        },
+    ]
+
+    /// Why a list of rates says nothing.
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Rates of all kinds that are drawn from a seed.
+    package static func random(seed: UInt64) -> FleetFaults {
+        var random = StoryRandom(seed: seed, stream: 0xFA_0175)
+        var faults = FleetFaults()
+        for kind in kinds { _ = kind.path(&faults, random.below(kind.largest + 1)) }
+        return faults
+    }
+
+    /// Reads `name=rate` in a list with commas or lines, or `random`. Lines that begin with `#` are comments.
+    package init(_ text: String, seed: UInt64) throws(Problem) {
+        for part in text.split(whereSeparator: { $0 == "," || $0.isNewline }) {
+            let words = part.split(separator: "=", maxSplits: 1).map { String($0).trimmingSpaces }
+            guard let name = words.first, !name.isEmpty, !name.hasPrefix("#") else { continue }
+            if words.count == 1, name == "random" {
+                self = .random(seed: seed)
+                continue
+            }
+            guard let kind = Self.kinds.first(where: { $0.name == name }) else {
+                let nearest = NearestName.of(name, in: Self.kinds.map(\.name) + ["random"])
+                let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+                throw Problem(description: "unknown fault \(name)\(hint)")
+            }
+            guard words.count == 2, let rate = Self.parts(words[1]) else {
+                throw Problem(
+                    description: "expected \(name)=RATE with a rate from 0 to 1, found \(String(part).trimmingSpaces)"
+                )
+            }
+            _ = kind.path(&self, rate)
+        }
+    }
+
+    /// The parts of a million of a decimal number from 0 to 1.
+    private static func parts(_ text: String) -> Int64? {
+        guard text.utf8.first.map({ (0x30...0x39).contains($0) }) ?? false else { return nil }
+        let pieces = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = Int64(pieces[0]), (0...1).contains(whole) else { return nil }
+        var parts = whole * 1_000_000
+        if pieces.count == 2 {
+            guard pieces[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), pieces[1].utf8.count <= 18 else {
+                return nil
+            }
+            var unit: Int64 = 100_000
+            for digit in pieces[1].utf8 {
+                parts += Int64(digit - 0x30) * unit
+                unit /= 10
+            }
+        }
+        return parts <= 1_000_000 ? parts : nil
+    }
+
+    /// The rates as they are given, in a list with commas.
+    package var description: String {
+        var copy = self
+        return Self.kinds.compactMap { kind in
+            let parts = kind.path(&copy, nil)
+            guard parts > 0 else { return nil }
+            let digits = String(parts % 1_000_000)
+            let fraction = String(repeating: "0", count: 6 - digits.count) + digits
+            return "\(kind.name)=\(parts / 1_000_000).\(fraction)"
+        }
+        .joined(separator: ",")
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

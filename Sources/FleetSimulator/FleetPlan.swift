@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TelemetryEvents
+
+/// Everything that a fleet is made of: the same plan gives the same devices, byte for byte.
+package struct FleetPlan: Sendable {
+    package static let mostDevices = 10_000_000
+    package static let mostDays = 3_650
+    /// The time of the first events where none is named: two clock changes follow within 9 days.
+    package static let usualStart = Timestamp(seconds: 1_761_350_400)
+
+    /// The form of the output.
+    package enum Form: Equatable, Sendable {
+        /// NDJSON.
+        case events
+        /// The log of each device as a tool writes it.
+        case lines(LogWrapper)
+    }
+
+    package var seed: UInt64
+    package var devices = 1
+    package var days = 7
+    package var start = FleetPlan.usualStart
+    /// What the devices tell, in turn.
+    package var scenarios: [FleetScenario] = [.everyday]
+    package var form = Form.events
+    package var faults = FleetFaults()
+    package var habits = FleetHabits()
+
+    package init(seed: UInt64) { self.seed = seed }
+
+    /// The scenario of a device.
+    func scenario(of device: Int) -> FleetScenario { scenarios[device % scenarios.count] }
+
+    /// What is wrong with it, in words; nil where nothing is.
+    package var problem: String? {
+        if !(1...Self.mostDevices).contains(devices) {
+            return "expected 1 to \(Self.mostDevices) devices, found \(devices)"
+        }
+        if !(1...Self.mostDays).contains(days) { return "expected 1 to \(Self.mostDays) days, found \(days)" }
+        if start < Timestamp.earliestAccepted { return "expected a start in 2020 or later, found \(start)" }
+        if start.microseconds > 4_000_000_000_000_000 { return "expected a start before 2096, found \(start)" }
+        if scenarios.isEmpty { return "expected at least one scenario" }
+        if let short = scenarios.first(where: { $0.fewestDays > days }) {
+            return "\(short.name) takes \(short.fewestDays) days or more, found \(days)"
+        }
+        if form == .lines(.events) { return "events are no lines; leave the wrapper out" }
+        return nil
+    }
+}
+
+/// How often something happens to a device, in parts of a million days.
+package struct FleetHabits: Equatable, Sendable {
+    /// The system starts the task behind its window, or never.
+    package var late: Int64 = 60_000
+    package var skipped: Int64 = 40_000
+    package var expired: Int64 = 20_000
+    package var networkFailure: Int64 = 40_000
+    package var authFailure: Int64 = 8_000
+    package var handlerFailure: Int64 = 6_000
+    package var killed: Int64 = 3_000
+    package var retried: Int64 = 40_000
+    package var storageFailure: Int64 = 6_000
+    package var contentLost: Int64 = 6_000
+    package var refused: Int64 = 6_000
+    package var reboot: Int64 = 20_000
+    package var zoneChange: Int64 = 6_000
+    package var drift: Int64 = 10_000
+    package var reinstall: Int64 = 3_000
+    package var forceReschedule: Int64 = 6_000
+    package var repeated: Int64 = 10_000
+    package var revoked: Int64 = 4_000
+    /// Nine points of the distribution of the delay from the earliest begin to the execution, in seconds.
+    package var delays: [Int64] = [0, 5, 20, 45, 90, 150, 210, 260, 290]
+
+    package init() {}
+}

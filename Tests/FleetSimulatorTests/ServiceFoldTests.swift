@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FleetSimulator
+import PrefetchLifecycle
+import TelemetryEvents
+import Testing
+
+@testable import LogValidation
+
+@Suite("The service's fold counts a fleet as its truth says")
+struct ServiceFoldTests {
+    /// Decodes a day's lines as one request, drops what was accepted before, and folds the rest.
+    private static func take(
+        _ lines: [UInt8],
+        _ fold: inout LifecycleFold,
+        _ pseudonyms: EphemeralPseudonyms,
+        receivedAt now: Timestamp
+    ) throws {
+        let key = pseudonyms.identityKey
+        let decoded = JSONEventDecoder.decode(
+            lines.span,
+            framing: .lines,
+            receivedAt: now,
+            pseudonyms: pseudonyms,
+            identityKey: key
+        )
+        #expect(decoded.rejected == 0)
+        let bytes = decoded.events.bytes
+        var accepted = EventBatch()
+        var cursor = EventCursor()
+        while let event = try cursor.next(in: bytes.span) {
+            if fold.propose(key.identity(of: event, in: bytes.span)) { accepted.append(event, texts: bytes.span) }
+        }
+        try fold.apply(accepted.bytes.span, receivedAt: now)
+        fold.clearProposals()
+    }
+
+    @Test("devices with all faults, whose requests come twice, once the clock has closed their cycles")
+    func devicesWithFaults() throws {
+        for seed in 0..<400 as Range<UInt64> {
+            var plan = FleetPlan(seed: seed)
+            plan.days = Int(seed % 9) + 2
+            plan.faults = .random(seed: seed)
+            let pseudonyms = EphemeralPseudonyms()
+            var fold = LifecycleFold(key: pseudonyms.identityKey)
+            var device = SimulatedDevice(plan, number: 0)
+            var buffer = OutputBuffer()
+            let now = Timestamp(seconds: plan.start.microseconds / 1_000_000 + 30 * 86_400)
+            while device.tellDay(to: &buffer) {
+                try Self.take(buffer.bytes, &fold, pseudonyms, receivedAt: now)
+                try Self.take(buffer.bytes, &fold, pseudonyms, receivedAt: now)
+                buffer.removeAll()
+            }
+            fold.tick(to: Timestamp(microseconds: now.microseconds + 5 * 86_400_000_000))
+            let totals = fold.totals
+            var found: [String: Int64] = [:]
+            for (name, value) in [
+                ("scheduled", totals.scheduled), ("executed", totals.executed), ("success", totals.success),
+                ("used_for_notification", totals.used),
+            ] {
+                found["dnp_prefetch_\(name)_total"] = Int64(value)
+            }
+            for reason in FailureReason.allCases {
+                found["dnp_prefetch_failure_total{reason=\"\(reason.name)\"}"] = Int64(totals.failure(reason))
+            }
+            for outcome in CycleOutcome.allCases {
+                found["dnp_prefetch_cycles_total{outcome=\"\(outcome.name)\"}"] = Int64(totals.cycles(outcome))
+            }
+            for kind in ViolationKind.allCases {
+                let name = "dnp_prefetch_sequence_violations_total{violation=\"\(kind.name)\"}"
+                found[name] = Int64(totals.violations(kind))
+            }
+            let page = found.map { "\($0) \($1)" }.joined(separator: "\n")
+            let series = device.truth.series.map { ($0.name, $0.value) }
+            let comparison = PageComparison(page, Dictionary(uniqueKeysWithValues: series))
+            #expect(comparison.difference == nil, "seed \(seed)")
+        }
+    }
+
+    @Test("a page names the first series that differs, and is judged once nothing is open")
+    func comparisons() {
+        let page = """
+            # TYPE dnp_prefetch_scheduled_total counter
+            dnp_prefetch_scheduled_total 3
+            dnp_prefetch_cycles_total{outcome="used"} 2
+            """
+        let expected = ["dnp_prefetch_scheduled_total": Int64(3)]
+        #expect(
+            PageComparison(page, expected).difference
+                == "dnp_prefetch_cycles_total{outcome=\"used\"}: expected 0, found 2"
+        )
+        let open = PageComparison(page + "\ndnp_prefetch_open_cycles 4\n", expected)
+        #expect(open.difference == nil)
+        #expect(open.openCycles == 4)
+        #expect(
+            PageComparison(page, ["dnp_prefetch_scheduled_total": 4]).difference
+                == "dnp_prefetch_scheduled_total: expected 4, found 3"
+        )
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import LogValidation
+
+@Suite("A notification that is delivered twice")
+struct RepeatedDeliveryTests {
+    /// A day of a schedule that keeps its id: it is due at 6:00, and uses what was prefetched.
+    private func day(_ day: Int, namesTime: Bool) -> [String] {
+        let due = #","scheduledFor":"2025-11-\#(day)T06:00:00Z""#
+        func event(_ kind: String, _ clock: String, _ members: String) -> String {
+            #"{"event":"\#(kind)","scheduleId":"daily","timestamp":"2025-11-\#(day)T\#(clock)Z"\#(members)}"#
+        }
+        return [
+            event("prefetch_scheduled", "05:40:00", due), event("prefetch_executed", "05:55:10", due),
+            event("prefetch_success", "05:55:12", due), event("prefetch_used_for_notification", "06:00:01", due),
+            event("notification_delivered", "06:00:01", namesTime ? due : ""),
+        ]
+    }
+
+    private func failures(_ lines: [String]) throws -> [String] {
+        let scenario = try #require(GuideScenario.named("dst"))
+        return try JudgedLog.judge(lines).check([scenario]).flatMap(\.failures)
+    }
+
+    @Test("a daily schedule that keeps its id is delivered once on each day", arguments: [true, false])
+    func dailySchedule(namesTime: Bool) throws {
+        #expect(try failures((15...18).flatMap { day($0, namesTime: namesTime) }) == [])
+    }
+
+    @Test("one of its notifications that is delivered an hour later once more is found", arguments: [true, false])
+    func deliveredAgain(namesTime: Bool) throws {
+        var lines = (15...18).flatMap { day($0, namesTime: namesTime) }
+        let again = try #require(lines.last { $0.contains("notification_delivered") && $0.contains("-17T06") })
+        lines.append(again.replacing("T06:00:01Z", with: "T07:00:01Z"))
+        #expect(
+            try failures(lines) == ["expected each notification delivered once, found 4 deliveries, 1 of them twice"]
+        )
+    }
+}
