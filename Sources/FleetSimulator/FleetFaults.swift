@@ -18,11 +18,6 @@ package struct FleetFaults: Equatable, Sendable {
     package var duplicate: Int64 = 0
     /// Of a day: its events are told in another order.
     package var reorder: Int64 = 0
-    /// Of a request: it is cut into two.
-    package var split: Int64 = 0
-    /// Of a request: it is lost on its way, or its answer is.
-    package var lossBefore: Int64 = 0
-    package var lossAfter: Int64 = 0
 
     package init() {}
 
@@ -47,14 +42,6 @@ package struct FleetFaults: Equatable, Sendable {
     }
 
     package static let kinds = [
-        Kind("loss-before", 300_000, "of requests that are lost before the collector has them") {
-            $0.lossBefore = $1 ?? $0.lossBefore
-            return $0.lossBefore
-        },
-        Kind("loss-after", 300_000, "of requests whose answer is lost after the commit") {
-            $0.lossAfter = $1 ?? $0.lossAfter
-            return $0.lossAfter
-        },
         Kind("duplicate", 200_000, "of events that are told twice") {
             $0.duplicate = $1 ?? $0.duplicate
             return $0.duplicate
@@ -62,10 +49,6 @@ package struct FleetFaults: Equatable, Sendable {
         Kind("reorder", 500_000, "of days whose events are told in another order") {
             $0.reorder = $1 ?? $0.reorder
             return $0.reorder
-        },
-        Kind("split", 300_000, "of requests that are cut into two") {
-            $0.split = $1 ?? $0.split
-            return $0.split
         },
         Kind("clock-step", 100_000, "of days before which the device's clock is set, by up to 20 minutes") {
             $0.clockStep = $1 ?? $0.clockStep

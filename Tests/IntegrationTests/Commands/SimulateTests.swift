@@ -34,7 +34,7 @@ struct SimulateTests {
             "--per-device"
         )
         #expect(simulated.status == .code(0), "\(simulated.error)")
-        #expect(simulated.error.hasPrefix("seed 11, faults loss-before="))
+        #expect(simulated.error.hasPrefix("seed 11, faults duplicate="))
         let page = try await Command.telemetry("replay", fleet)
         let told = try object(truth)
         #expect(told["seed"] as? Int == 11)
