@@ -15,9 +15,9 @@ struct LiveRoute: Sendable {
     private static let pause = Duration.milliseconds(250)
     /// The most events of one pause.
     private static let maximumEvents = 10
-    /// A comment is sent after so many pauses without events, so that proxies keep the stream and a client that has gone is
-    /// noticed.
-    private static let pausesOfHeartbeat = 60
+    /// A comment is sent after so many pauses without events, so that proxies keep the stream. A client that has gone is
+    /// noticed by it alone, since one that has only finished sending may still read; its place is free again in seconds.
+    private static let pausesOfHeartbeat = 8
     /// The access is checked again after so many pauses.
     private static let pausesOfAccessCheck = 4
 
