@@ -75,4 +75,19 @@ struct ConsoleAccessTests {
             for answer in try await statuses(service, [:]) { #expect(answer.status == 404) }
         }
     }
+
+    @Test("the place of a live stream is free again within seconds after its client has gone, also in silence")
+    func goneStreams() async throws {
+        try await withService { service in
+            let client = await service.client
+            func openStreams() async throws -> Double? {
+                try await client.metrics().value("dnp_telemetry_console_streams")
+            }
+            var streams = try (0..<3).map { _ in try RawConnection(port: client.port) }
+            for stream in streams { stream.send("GET /api/v1/live HTTP/1.1\r\nHost: a\r\n\r\n") }
+            try await eventually("the streams are open") { try await openStreams() == 3 }
+            streams = []
+            try await eventually("no stream is open any more", within: .seconds(15)) { try await openStreams() == 0 }
+        }
+    }
 }
