@@ -29,8 +29,8 @@ package struct CycleFilter: Sendable {
     package var lacking: Set<Stage> = []
     /// The id of the schedule, as the ledger has it.
     package var scheduleId: [UInt8]?
-    /// The installation.
-    package var installation: Pseudonym?
+    /// The fingerprint of the installation's pseudonym, which each cycle has, also where its names are forgotten.
+    package var installation: UInt64?
     /// The notification time, or the time of closing where that is not known, from here on.
     package var from: Timestamp?
     /// The same up to here.
@@ -54,7 +54,7 @@ struct CycleMask {
     private var reached: UInt8 = 0
     private var lacking: UInt8 = 0
     private let scheduleId: [UInt8]?
-    private let installation: Pseudonym?
+    private let installation: UInt64?
     private let from: Int64
     private let to: Int64
     private let isWrongOnly: Bool
@@ -101,7 +101,7 @@ struct CycleMask {
             lacking & summary.lacking == lacking,
             summary.latest >= from, summary.earliest <= to,
             scheduleId.map({ summary.mayHold(CycleSummary.hash($0)) }) ?? true,
-            installation.map({ summary.mayHold($0.fingerprint) }) ?? true
+            installation.map({ summary.mayHold($0) }) ?? true
         else { return false }
         return !isWrongOnly || summary.hasWrong
     }
@@ -130,7 +130,7 @@ struct CycleMask {
             let time = CycleSummary.time(of: bytes, at: start)
             guard time >= from, time <= to else { return false }
         }
-        if let installation, bytes.littleEndianWord(at: start + 32) != installation.fingerprint { return false }
+        if let installation, bytes.littleEndianWord(at: start + 32) != installation { return false }
         if let scheduleId { return CycleRecord.scheduleId(bytes, at: start).elementsEqual(scheduleId) }
         return true
     }

@@ -68,7 +68,9 @@ struct CycleIndexTests {
             if sometimes() { filter.reached = [CycleFilter.Stage.allCases.randomElement(using: &random) ?? .used] }
             if sometimes() { filter.lacking = [CycleFilter.Stage.allCases.randomElement(using: &random) ?? .used] }
             if sometimes() { filter.scheduleId = Array("notif-\(Int.random(in: 0..<40, using: &random))".utf8) }
-            if sometimes() { filter.installation = Pseudonym(high: UInt64.random(in: 1...25, using: &random), low: 7) }
+            if sometimes() {
+                filter.installation = Pseudonym(high: UInt64.random(in: 1...25, using: &random), low: 7).fingerprint
+            }
             if sometimes() { filter.from = after(Int.random(in: 0..<2_000, using: &random)) }
             if sometimes() { filter.to = after(Int.random(in: 0..<2_000, using: &random)) }
             filter.isWrongOnly = sometimes()
@@ -94,7 +96,7 @@ struct CycleIndexTests {
             && filter.reached.allSatisfy { stages[$0] != .some(nil) }
             && filter.lacking.allSatisfy { stages[$0] == .some(nil) }
             && (filter.scheduleId == nil || cycle.name?.scheduleId == filter.scheduleId)
-            && (filter.installation == nil || verdict.installation == filter.installation?.fingerprint)
+            && (filter.installation == nil || verdict.installation == filter.installation)
             && (filter.from.map { time >= $0 } ?? true) && (filter.to.map { time <= $0 } ?? true)
             && (!filter.isWrongOnly || !kinds.isEmpty || verdict.outcome != .used)
     }

@@ -53,10 +53,12 @@ struct CycleQuery {
         case "version": filter.versions.insert(value)
         case "schedule": filter.scheduleId = Array(key.shaped(identifier: value).utf8)
         case "installation":
-            guard let installation = Pseudonym(hexadecimal: value) else {
-                throw .badQuery("Expected installation= with the 32 hexadecimal digits of a pseudonym.")
+            guard let device = Pseudonym(hexadecimal: value)?.fingerprint ?? UInt64(hexadecimal: value) else {
+                throw .badQuery(
+                    "Expected installation= with the 32 hexadecimal digits of a pseudonym, or the 16 of a device."
+                )
             }
-            filter.installation = installation
+            filter.installation = device
         case "from": filter.from = try Self.time(value, name)
         case "to": filter.to = try Self.time(value, name)
         case "wrong":
@@ -104,12 +106,21 @@ extension Problem {
     }
 }
 
+extension UInt64 {
+    /// Reads 16 hexadecimal digits; nil for anything else.
+    fileprivate init?(hexadecimal text: some StringProtocol) {
+        let hasSign = text.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+        guard text.utf8.count == 16, !hasSign, let value = UInt64(text, radix: 16) else { return nil }
+        self = value
+    }
+}
+
 extension Pseudonym {
     /// Reads 32 hexadecimal digits; nil for anything else.
     init?(hexadecimal text: some StringProtocol) {
         guard
-            text.utf8.count == 32, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
-            let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.dropFirst(16), radix: 16)
+            text.utf8.count == 32,
+            let high = UInt64(hexadecimal: text.prefix(16)), let low = UInt64(hexadecimal: text.dropFirst(16))
         else { return nil }
         self.init(high: high, low: low)
     }

@@ -252,6 +252,9 @@ extension JSONWriter {
             json.value(verdict.schedule.map { String(decoding: [UInt8](hexadecimal: $0), as: UTF8.self) })
             json.name("installation")
             json.value(cycle.name?.installation?.hexadecimal)
+            json.name("device")
+            let device = verdict.installation
+            json.value(device == 0 ? nil : String(decoding: [UInt8](hexadecimal: device), as: UTF8.self))
             json.name("platform")
             json.value(cycle.group.platform)
             json.name("version")

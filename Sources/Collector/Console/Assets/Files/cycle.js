@@ -61,7 +61,8 @@ export function open(app, url) {
 }
 
 function heading(cycle, number) {
-  const {due, schedule, installation, platform, version, closedAt} = cycle;
+  const {due, schedule, platform, version, closedAt} = cycle;
+  const installation = cycle.installation ?? cycle.device;
   const facts = {
     notification: time(due, "full"),
     device: installation && cyclesLink({installation}, h("span.mono", short(installation, 32))),

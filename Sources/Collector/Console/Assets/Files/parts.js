@@ -115,7 +115,7 @@ export function cycleTable(caption, cycles) {
     const facts = [
       time(cycle.due),
       h("a.mono", {href: path}, short(cycle.schedule ?? `cycle ${cycle.number}`, 48)),
-      [device(cycle.installation), about && h("div.soft.small", short(about, 36))],
+      [device(cycle.installation ?? cycle.device), about && h("div.soft.small", short(about, 36))],
       marks(cycle),
       outcomePill(cycle)
     ];
