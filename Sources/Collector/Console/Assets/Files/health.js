@@ -101,7 +101,11 @@ function cards({
       "Configuration in force",
       "Options beat the environment, which beats the file, which beats the defaults. Secrets are not shown.",
       list(settings(false), "Settings that were set", setting, ".events"),
-      h("details.numbers", h("summary", "Defaults"), list(settings(true), "Settings at their defaults", setting, ".events"))
+      h(
+        "details.numbers",
+        h("summary", "Defaults"),
+        list(settings(true), "Settings at their defaults", setting, ".events")
+      )
     )
   ];
 }

@@ -136,7 +136,13 @@ export function cycleTable(caption, cycles) {
     ];
     return notes.length > 0 ? [facts, noteRow(5, notes)] : [facts];
   });
-  const columns = ["due.when", "schedule.schedule", "device.hide.device", `${STAGES.join(" · ")}.stages`, "outcome.end"];
+  const columns = [
+    "due.when",
+    "schedule.schedule",
+    "device.hide.device",
+    `${STAGES.join(" · ")}.stages`,
+    "outcome.end"
+  ];
   return table(caption, columns, rows, ".cycles");
 }
 
@@ -146,7 +152,13 @@ export function eventFacts(event) {
   const told = Object.entries(event)
     .filter(([name, each]) => !known.includes(name) && typeof each !== "object")
     .slice(0, 6)
-    .map(([name, each]) => h("span.fact", h("span.soft", short(name, 24), " "), isMoment(each) ? time(each, "full") : short(String(each), 32)));
+    .map(([name, each]) =>
+      h(
+        "span.fact",
+        h("span.soft", short(name, 24), " "),
+        isMoment(each) ? time(each, "full") : short(String(each), 32)
+      )
+    );
   const details = h("details.json", h("summary", "JSON"));
   details.addEventListener("toggle", () => {
     if (details.childElementCount > 1) return;
