@@ -11,6 +11,7 @@ TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager h
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 DEB_PACKAGES   := $(BUILD_PACKAGES) binutils chrpath dpkg-dev lintian mandoc python3
 BOOT_PACKAGES  := systemd systemd-container dbus curl iproute2 python3 util-linux
+PICTURE_PACKAGES := chromium fonts-dejavu-core pngquant python3 python3-websocket
 MINIMUM_SWIFT  := 6.2
 
 # What `make run` takes on a fresh clone and two cores.
@@ -96,6 +97,12 @@ check: swift test-packages .build-python/installed ## Check what deploy/ and das
 .PHONY: dashboards
 dashboards: .build-python/installed ## Generate the Grafana dashboards from dashboards/source
 	@.build-python/bin/python3 dashboards/generate
+
+.PHONY: pictures
+pictures: swift test-packages ## Make the pictures of the console in README.md, from a made-up fleet
+	@$(call install,$(PICTURE_PACKAGES))
+	@swift build $(BUILD_FLAGS) --product dnp-telemetry
+	@docs/pictures/make "$$(swift build --show-bin-path)/dnp-telemetry"
 
 # A release build with the Swift runtime linked in, in a place of its own.
 .PHONY: deb

@@ -79,7 +79,7 @@ def test_hostile_texts_in_every_field_of_every_event_are_text_and_break_no_layou
     page.base = hostile_service.url
     page.open(path).settle()
     if path == "/live":
-        page.wait("/Listening/.test(document.querySelector('main').innerText)", "the stream is open")
+        page.wait("/Listening/.test(document.querySelector('main')?.innerText)", "the stream is open")
         hostile_service.post("\n".join(map(json.dumps, hostile_events())).encode())
         page.wait("document.querySelectorAll('.events tbody tr').length > 5", "the events are shown")
     for summary in page.driver.find_elements("css selector", "main details:not([open], .menu) > summary")[:20]:
@@ -176,7 +176,7 @@ def test_a_hostile_log_with_a_hostile_name_is_judged_and_shown_as_text(page, tex
         file.files = transfer.files;
         file.dispatchEvent(new Event("change"));""", happy + "".join(lines), text)
     page.wait("!!document.querySelector('.judged, [role=alert]')", "the log is judged")
-    page.wait("/Judged /.test(document.querySelector('main').innerText)", "the name is shown")
+    page.wait("/Judged /.test(document.querySelector('main')?.innerText)", "the name is shown")
     if text == TAGS:
         assert TAGS[:40] in page.text("main [role=status]")
     holds(page)

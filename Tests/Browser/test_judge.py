@@ -107,7 +107,7 @@ def test_the_options_of_a_judgement_hold_for_its_downloads(page):
     page.named("strict: bucket B counts like A", "label").click()
     page.named("Require", "summary").click()
     page.named("used", "fieldset label").click()
-    page.wait("/require used/.test(document.querySelector('main').innerText)", "the requirement is judged")
+    page.wait("/require used/.test(document.querySelector('main')?.innerText)", "the requirement is judged")
     printed = command("validate", "-", "--format", "json", "--strict", "--require", "used", stdin=path.read_bytes())
     assert download(page, "JSON", "judgement.json") == printed
 
@@ -132,6 +132,6 @@ def test_a_dropped_file_is_judged_and_nothing_of_it_is_stored(page, service):
         transfer.items.add(new File([arguments[0]], "dropped.log"));
         document.querySelector(".drop").dispatchEvent(
           new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));""", path.read_text())
-    page.wait("/Judged dropped.log/.test(document.querySelector('main').innerText)", "the file is judged")
+    page.wait("/Judged dropped.log/.test(document.querySelector('main')?.innerText)", "the file is judged")
     assert page.text(".judged .big") == "coherent"
     assert service.get("/api/v1/health")["ledger"]["sequence"] == before

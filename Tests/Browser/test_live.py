@@ -32,7 +32,7 @@ def load(service, prefix):
 
 def test_events_show_as_they_are_committed_and_a_filter_in_the_address_holds(page, service, program):
     page.open(f"/live?schedule=seen-{program}-1").settle()
-    page.wait("/Listening/.test(document.querySelector('main').innerText)", "the stream is open")
+    page.wait("/Listening/.test(document.querySelector('main')?.innerText)", "the stream is open")
     service.post(events.batch(0, 3, f"seen-{program}"))
     page.wait("document.querySelectorAll('.events tbody tr').length === 1", "the event that the filter lets pass")
     assert f"seen-{program}-1" in page.text(".events tbody")
@@ -45,13 +45,13 @@ def test_five_thousand_events_a_second_leave_the_view_usable_pausable_and_exact_
     page, service, program
 ):
     page.open("/live").settle()
-    page.wait("/Listening/.test(document.querySelector('main').innerText)", "the stream is open")
+    page.wait("/Listening/.test(document.querySelector('main')?.innerText)", "the stream is open")
     sent = []
     sender = threading.Thread(target=lambda: sent.append(load(service, f"load-{program}")))
     sender.start()
     page.wait(lambda: number(page, "left out") > RATE / 2, "the view tells what it leaves out")
     page.named("Pause", "button").click()
-    page.wait("/paused/.test(document.querySelector('main').innerText)", "the view says that it pauses")
+    page.wait("/paused/.test(document.querySelector('main')?.innerText)", "the view says that it pauses")
     before, slowest = page.js(FIRST_ROWS), 0
     page.wait(lambda: number(page, "came since") > 0, "what comes while it pauses is counted")
     while sender.is_alive():
@@ -90,14 +90,14 @@ def test_a_kill_of_the_service_is_told_and_after_its_restart_every_view_has_the_
     eventually(lambda: own_service.get("/api/v1/overview")["total"]["accepted"] == count, "the numbers are up to date")
     before, numbers = shown(), facts()
     page.open("/live").settle()
-    page.wait("/Listening/.test(document.querySelector('main').innerText)", "the stream is open")
+    page.wait("/Listening/.test(document.querySelector('main')?.innerText)", "the stream is open")
     own_service.end()
-    page.wait("/does not answer/.test(document.getElementById('banner').innerText)", "the page says what is wrong")
+    page.wait("/does not answer/.test(document.getElementById('banner')?.innerText)", "the page says what is wrong")
     own_service.start()
-    page.wait("document.getElementById('banner').innerText === ''", "the page recovers by itself")
-    page.wait("/Listening/.test(document.querySelector('main').innerText)", "the stream is open again", 60)
+    page.wait("document.getElementById('banner')?.innerText === ''", "the page recovers by itself")
+    page.wait("/Listening/.test(document.querySelector('main')?.innerText)", "the stream is open again", 60)
     own_service.post(events.batch(50, 1, "after"))
-    page.wait("/after-50/.test(document.querySelector('.events').innerText)", "an event after the restart shows")
+    page.wait("/after-50/.test(document.querySelector('.events')?.innerText)", "an event after the restart shows")
     eventually(lambda: own_service.get("/api/v1/overview")["total"]["accepted"] == count + 1, "it is counted")
     again, after = shown(), facts()
     moved = {name: numbers[0][name] + 1 for name in ("scheduled", "received", "accepted")}

@@ -199,12 +199,14 @@ struct CycleEvents: Sendable {
     }
 
     private func belongs(_ event: Event, _ records: Span<UInt8>, to cycle: ClosedCycle, _ key: IdentityKey) -> Bool {
+        // First what is cheap: the hash of a schedule takes longer than to decode its event.
+        guard event.installation?.fingerprint ?? 0 == cycle.installation else { return false }
         if let schedule = cycle.schedule, key.schedule(of: event, in: records) == schedule {
             return event.scheduledFor == nil || cycle.notificationTime == nil
                 || event.scheduledFor == cycle.notificationTime
         }
-        guard cycle.installation != 0, event.installation?.fingerprint == cycle.installation else { return false }
-        return event.scheduleId.isEmpty && event.scheduledFor != nil && event.scheduledFor == cycle.notificationTime
+        return cycle.installation != 0 && event.scheduleId.isEmpty && event.scheduledFor != nil
+            && event.scheduledFor == cycle.notificationTime
     }
 }
 

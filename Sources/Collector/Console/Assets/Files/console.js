@@ -23,7 +23,10 @@ const views = [
   [/^\/health\/?$/, health, "Health"]
 ];
 const ERRORS = {
-  away: ["not connected", "The service does not answer. This page recovers by itself."],
+  away: [
+    "not connected",
+    "The service does not answer. This page recovers by itself; if it does not, run systemctl status dnp-telemetry there."
+  ],
   recovering: ["recovering", "The service reads its ledger after a start. This page goes on when it is ready."],
   busy: ["busy", "The service is busy. This page tries again by itself."],
   access: ["no access", "You may not read cycles and events here. Sign in with the role read, and reload the page."]

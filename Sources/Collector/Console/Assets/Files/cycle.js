@@ -22,7 +22,7 @@ const RETENTION = "Events are kept as long as the setting retention says; what w
 
 export function open(app, url) {
   const number = Number(url.pathname.split("/")[2]);
-  const note = h("div");
+  const note = h("div", h("p.none", "Asking for the cycle and its events."));
   const head = h("section.w12", h("h1", `Cycle ${count(number)}`), note);
   const content = h("div.contents");
   app.main.append(head, content);

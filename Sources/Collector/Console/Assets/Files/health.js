@@ -57,9 +57,7 @@ function cards({
     ["free on its disk", known(ledger.availableBytes)],
     ["until it refuses", known(ledger.roomBytes)],
     ["acknowledged events survive", ledger.durability === "power" ? "a loss of power" : "a kill of the service"],
-    ["retention", ledger.retentionSeconds > 0 ? duration(ledger.retentionSeconds) : "unlimited"],
-    ["lives", count(ledger.lives)],
-    ["missing events", h("span", {class: ledger.missingEvents > 0 ? "bad" : null}, count(ledger.missingEvents))]
+    ["retention", ledger.retentionSeconds > 0 ? duration(ledger.retentionSeconds) : "until journaled"]
   ];
   const journalFacts = [
     ["mode", short(journal.mode ?? "-", 20)],
@@ -102,8 +100,12 @@ function cards({
       "w12",
       "Configuration in force",
       "Options beat the environment, which beats the file, which beats the defaults. Secrets are not shown.",
-      list(settings(false), "Settings that were set", setting),
-      h("details.numbers", h("summary", "Defaults"), list(settings(true), "Settings at their defaults", setting))
+      list(settings(false), "Settings that were set", setting, ".events"),
+      h(
+        "details.numbers",
+        h("summary", "Defaults"),
+        list(settings(true), "Settings at their defaults", setting, ".events")
+      )
     )
   ];
 }

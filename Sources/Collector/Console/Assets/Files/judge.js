@@ -226,8 +226,12 @@ function judgedRow(cells, judged, lines) {
   const hints =
     judged.hints?.length > 0 &&
     h(
-      "ul.small",
-      judged.hints.map(hint => h("li", value(hint)))
+      "details.small",
+      h("summary", `What to look at, ${counted(judged.hints.length, "hint")}`),
+      h(
+        "ul",
+        judged.hints.map(hint => h("li", value(hint)))
+      )
     );
   const notes = [...violations, warped, cut, hints].filter(Boolean);
   return notes.length > 0 ? [cells, noteRow(cells.length, notes)] : [cells];

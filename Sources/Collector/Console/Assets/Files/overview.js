@@ -150,7 +150,8 @@ function outcomes(day) {
 
 function limited(data, name, about, beyond, filter) {
   const plot = histogram(data, name, beyond);
-  return titled(name, about, plot.element, h("p.small", cyclesLink(filter, "Cycles beyond the limit")));
+  const beyondLimit = sum(data?.counts) > 0 && h("p.small", cyclesLink(filter, "Cycles beyond the limit"));
+  return titled(name, about, plot.element, beyondLimit);
 }
 
 function failures(day) {
@@ -198,9 +199,13 @@ function recent(data, name, unit) {
 }
 
 function refresh({day = {}, total = {}}) {
-  const names = ["started", "completed", "expired", "skipped", "scheduled", "notificationsSent", "violations"];
-  const items = names.map(name => h("li", h("p.soft.small", name.replace("S", " s")), count(day[name])));
-  const about = ["Runs of com.aiq.refresh, ", windowName(day), "; ", counted(total.started, "run"), " in all"];
+  const numbers = {...day.runs, "notifications sent": day.notificationsSent, violations: day.violations};
+  const tone = name => (day[name] > 0 && name === "violations" ? ".warn" : "");
+  const items = Object.entries(numbers).map(([name, number]) =>
+    h("li", h("p.soft.small", name), h(`b${tone(name)}`, count(number)))
+  );
+  const runs = [counted(sum(day.runs), "run"), " of com.aiq.refresh closed, "];
+  const about = [runs, windowName(day), "; ", count(sum(total.runs)), " in all"];
   return titled("Background refresh, the second app", about, h("ul.facts", items));
 }
 

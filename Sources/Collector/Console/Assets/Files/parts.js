@@ -12,6 +12,7 @@ export const REASONS = ["NETWORK", "AUTH", "SYSTEM", "OTHER"];
 export const BUCKETS = {A: "a bug of the plugin", B: "its logic", C: "the system's own timing"};
 export const BUCKETS_IN_WORDS = "A is a bug of the plugin, B its logic, C the system's own timing.";
 const MARKS = {reached: ["✓", "good"], failed: ["✗", "bad"], missing: ["✗", "bad"], open: ["·", "soft"]};
+const LONGEST_SENTENCE = 280;
 const TONES = {used: "good", completed: "good", fallback: "warn", missed: "warn", expired: "warn", failed: "bad"};
 
 /** "out_of_order" as "out of order", where the service names no title. */
@@ -77,6 +78,20 @@ export function outcomePill(cycle) {
   return h(`span.pill.${tone}`, short(text, 24));
 }
 
+// A time of the service's own words, which are in UTC.
+const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)/;
+
+function isMoment(each) {
+  return typeof each === "string" && each.length < 36 && each.replace(MOMENT, "") === "";
+}
+
+/** A sentence with its times in the zone of the page. */
+function sentenceWithTimes(sentence) {
+  if (sentence.length > LONGEST_SENTENCE) return value(sentence);
+  const parts = sentence.split(MOMENT).filter(part => part !== "");
+  return parts.map(part => (MOMENT.test(part) ? time(part, "full") : h("bdi", part)));
+}
+
 export function violationNote(violation, ...extra) {
   const detail = String(violation.detail ?? "");
   const sentence = detail && `${detail[0].toUpperCase()}${detail.slice(1)}${/[.!?]$/.test(detail) ? " " : ". "}`;
@@ -85,7 +100,7 @@ export function violationNote(violation, ...extra) {
   const tone = {A: "bad", B: "warn"}[violation.bucket] ?? "soft";
   return h(
     `div.hint.${tone}`,
-    h("p", value(sentence), " ", bold, extra),
+    h("p", sentenceWithTimes(sentence), " ", bold, extra),
     violation.advice && h("p", value(violation.advice))
   );
 }
@@ -121,7 +136,13 @@ export function cycleTable(caption, cycles) {
     ];
     return notes.length > 0 ? [facts, noteRow(5, notes)] : [facts];
   });
-  const columns = ["due.when", "schedule.schedule", "device.hide", `${STAGES.join(" · ")}.stages`, "outcome.end"];
+  const columns = [
+    "due.when",
+    "schedule.schedule",
+    "device.hide.device",
+    `${STAGES.join(" · ")}.stages`,
+    "outcome.end"
+  ];
   return table(caption, columns, rows, ".cycles");
 }
 
@@ -131,7 +152,13 @@ export function eventFacts(event) {
   const told = Object.entries(event)
     .filter(([name, each]) => !known.includes(name) && typeof each !== "object")
     .slice(0, 6)
-    .map(([name, each]) => h("span.fact", h("span.soft", short(name, 24), " "), short(String(each), 32)));
+    .map(([name, each]) =>
+      h(
+        "span.fact",
+        h("span.soft", short(name, 24), " "),
+        isMoment(each) ? time(each, "full") : short(String(each), 32)
+      )
+    );
   const details = h("details.json", h("summary", "JSON"));
   details.addEventListener("toggle", () => {
     if (details.childElementCount > 1) return;

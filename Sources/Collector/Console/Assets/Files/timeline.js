@@ -77,6 +77,11 @@ export function timeline(cycle, plan) {
     let before = null;
     // Labels lie on top of threads and cuts.
     const labels = [];
+    // Words begin behind a cut that they would cross.
+    const clear = (place, words) => {
+      const end = place + words.length * 7.2;
+      return cuts.reduce((from, cut) => (cut.x + 6 > from && cut.x - 6 < end ? cut.x + 10 : from), place);
+    };
     const drawn = lanes.map(lane => {
       const {y, at, stage} = lane;
       const axis = s("line.axis", {x1: gutter, x2: width, y1: y, y2: y});
@@ -85,15 +90,15 @@ export function timeline(cycle, plan) {
         labels.push(label(place, y + 4, words, anchor, `.halo${isBad ? ".red" : ""}`));
       labels.push(label(0, y + 4, lane.name));
       if (!Number.isFinite(at)) {
-        say(gutter + 6, STATES[lane.state], "start");
+        say(clear(gutter + 6, STATES[lane.state]), STATES[lane.state], "start");
         return axis;
       }
       const path = before && `M${x(before.at)} ${before.y} V${(before.y + y) / 2} H${x(at)} V${y}`;
       before = lane;
       const off = at - ({executed: begin, used: due, delivered: due}[stage] ?? Number.NaN);
-      const words = `${timeText(at).slice(-8)}${Number.isFinite(off) ? ` (${difference(off)})` : ""}`;
+      const words = `${timeText(at).slice(-8)}${Number.isFinite(off) && !isNarrow ? ` (${difference(off)})` : ""}`;
       const fits = x(at) + 10 + words.length * 7.2 < width;
-      say(x(at) + (fits ? 10 : -10), words, fits ? "start" : "end");
+      say(fits ? clear(x(at) + 10, words) : x(at) - 10, words, fits ? "start" : "end");
       const point = s(`circle.fill.${isBad ? "bad" : "good"}`, {cx: x(at), cy: y, r: 5});
       return [axis, path && s("path.thread", {d: path}), point];
     });
