@@ -42,7 +42,7 @@ struct ServicePipeline {
             ? nil : try JournalProgress.resume(ledger, upTo: storage.projection.position)
         let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
-        console = storage.projection.index == nil ? nil : ConsoleFeed()
+        console = storage.projection.index == nil ? nil : ConsoleFeed(after: storage.ledger.position.sequence)
         let processor = IngestProcessor(
             storage.projection,
             recovery: storage.recovery,

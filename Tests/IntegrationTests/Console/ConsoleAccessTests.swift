@@ -90,4 +90,33 @@ struct ConsoleAccessTests {
             try await eventually("no stream is open any more", within: .seconds(15)) { try await openStreams() == 0 }
         }
     }
+
+    @Test("a live stream begins at the ledger's end after a kill, and says how many events its client has missed")
+    func resumedStreams() async throws {
+        try await withService { service in
+            func begins(after last: Int?) async throws -> String {
+                let stream = try RawConnection(port: await service.client.port)
+                let header = last.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+                stream.send("GET /api/v1/live HTTP/1.1\r\nHost: a\r\n\(header)\r\n")
+                return try await stream.receive { $0.contains("leftOut") }
+            }
+            let events = EventFactory(prefix: "live").cycles(0..<50)
+            #expect(try await service.client.post(events.ndjson).status == 200)
+            let last = Int(try await service.client.metrics().value("dnp_telemetry_ledger_sequence") ?? 0)
+            await service.kill()
+            try await service.start()
+            let fresh = try await begins(after: nil)
+            #expect(fresh.contains("id: \(last)\n") && fresh.contains("\"leftOut\":0"), "\(fresh)")
+            let resumed = try await begins(after: last - 5)
+            #expect(resumed.contains("id: \(last)\n") && resumed.contains("\"leftOut\":5"), "\(resumed)")
+
+            // One batch that is larger than what is decoded of several: its newest events are seen.
+            let stream = try RawConnection(port: await service.client.port)
+            stream.send("GET /api/v1/live HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try await stream.receive { $0.contains("leftOut") }
+            #expect(try await service.client.post(EventFactory(prefix: "large").cycles(0..<1_000).ndjson).status == 200)
+            let shown = try await stream.receive { $0.contains("large") && $0.contains("leftOut") }
+            #expect(shown.contains("\"sequence\""), "\(shown.prefix(500))")
+        }
+    }
 }

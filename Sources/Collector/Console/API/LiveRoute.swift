@@ -47,7 +47,13 @@ struct LiveRoute: Sendable {
                     try await writer.write(Self.end("the access was withdrawn"))
                     break
                 }
-                let excerpt = LiveExcerpt(stream.live, after: position, filter, limit: Self.maximumEvents)
+                let excerpt = LiveExcerpt(
+                    stream.live,
+                    after: position,
+                    isFirst: checks == 1,
+                    filter,
+                    limit: Self.maximumEvents
+                )
                 position = excerpt.last
                 if !excerpt.isEmpty || checks == 1 {
                     try await writer.write(excerpt.message)
@@ -150,15 +156,18 @@ struct LiveFilter: Sendable {
 
 /// The newest events after a number that a filter lets pass, and how many were left out.
 struct LiveExcerpt {
-    /// So many events are decoded at most.
+    /// So many events are decoded at most,
     private static let maximumDecoded: UInt64 = 2_000
+    /// or so many of the newest batch, so that a large one is seen.
+    private static let maximumDecodedOfNewest: UInt64 = 20_000
 
     private(set) var events: [LoggedEvent] = []
     private(set) var leftOut: UInt64 = 0
     /// The number of the last event that was looked at or left out.
     let last: UInt64
 
-    init(_ live: LiveEvents, after position: UInt64, _ filter: LiveFilter, limit: Int) {
+    /// - Parameter isFirst: whether a stream begins, so that what came before and is not kept was missed by its client.
+    init(_ live: LiveEvents, after position: UInt64, isFirst: Bool = false, _ filter: LiveFilter, limit: Int) {
         let batches = live.batches(after: position)
         last = max(batches.last?.lastSequence ?? position, live.lastSequence)
         var rest = Self.maximumDecoded
@@ -166,11 +175,12 @@ struct LiveExcerpt {
         for batch in batches.reversed() {
             let fresh = min(UInt64(batch.count), batch.lastSequence - position)
             seen += fresh
-            guard rest >= fresh, events.count < limit else {
+            let isNewest = batch.lastSequence == batches.last?.lastSequence
+            guard rest >= fresh || isNewest && fresh <= Self.maximumDecodedOfNewest, events.count < limit else {
                 leftOut += fresh
                 continue
             }
-            rest -= fresh
+            rest -= min(rest, fresh)
             var found = Self.events(of: batch, after: position, filter)
             let room = limit - events.count
             if found.count > room {
@@ -179,6 +189,7 @@ struct LiveExcerpt {
             }
             events.insert(contentsOf: found, at: 0)
         }
+        if batches.isEmpty, isFirst { leftOut = last - position }
         // What is no longer kept, verdicts among it.
         if !batches.isEmpty || last > position { leftOut += Self.missing(batches, after: position) }
     }

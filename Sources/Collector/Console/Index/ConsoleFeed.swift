@@ -25,13 +25,15 @@ final class ConsoleFeed: Sendable {
         let rememberedIdentities: Int
     }
 
-    let live = LiveEvents()
+    let live: LiveEvents
     private let pauseMicroseconds: Int64
     private let latest = Mutex<Snapshot?>(nil)
 
-    /// - Parameter pauseMicroseconds: the least time between two snapshots, of which one costs the writer some ten
-    ///   microseconds.
-    init(pauseMicroseconds: Int64 = 200_000) {
+    /// - Parameters:
+    ///   - lastSequence: the number of the ledger's last event.
+    ///   - pauseMicroseconds: the least time between two snapshots, of which one costs the writer some ten microseconds.
+    init(after lastSequence: UInt64 = 0, pauseMicroseconds: Int64 = 200_000) {
+        live = LiveEvents(after: lastSequence)
         self.pauseMicroseconds = pauseMicroseconds
     }
 

@@ -29,8 +29,13 @@ final class LiveEvents: Sendable {
     }
 
     private let streams = Atomic(0)
-    private let last = Atomic<UInt64>(0)
+    private let last: Atomic<UInt64>
     private let state = Mutex(State())
+
+    /// - Parameter sequence: the number of the ledger's last event.
+    init(after sequence: UInt64) {
+        last = Atomic(sequence)
+    }
 
     /// The number of the last committed event.
     var lastSequence: UInt64 { last.load(ordering: .relaxed) }

@@ -136,13 +136,7 @@ export function cycleTable(caption, cycles) {
     ];
     return notes.length > 0 ? [facts, noteRow(5, notes)] : [facts];
   });
-  const columns = [
-    "due.when",
-    "schedule.schedule",
-    "device.hide.device",
-    `${STAGES.join(" · ")}.stages`,
-    "outcome.end"
-  ];
+  const columns = ["due.when", "schedule.schedule", "device.hide", `${STAGES.join(" · ")}.stages`, "outcome.end"];
   return table(caption, columns, rows, ".cycles");
 }
 
