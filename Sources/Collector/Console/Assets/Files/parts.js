@@ -108,7 +108,9 @@ export function violationNote(violation, ...extra) {
 export function device(installation) {
   if (!installation) return h("span.soft", "-");
   const text = clean(installation).slice(0, 64);
-  return h("bdi.mono", {title: text}, `${text.slice(0, 4)}·${text.slice(4, 8)}`);
+  // What is no pseudonym may be of any width, and has to break.
+  const tag = /^[0-9a-f]{16,64}$/.test(text) ? "bdi.mono.device" : "bdi.mono";
+  return h(tag, {title: text}, `${text.slice(0, 4)}·${text.slice(4, 8)}`);
 }
 
 export function noteRow(columns, ...notes) {
