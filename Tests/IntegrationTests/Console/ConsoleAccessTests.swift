@@ -86,8 +86,10 @@ struct ConsoleAccessTests {
             var streams = try (0..<3).map { _ in try RawConnection(port: client.port) }
             for stream in streams { stream.send("GET /api/v1/live HTTP/1.1\r\nHost: a\r\n\r\n") }
             try await eventually("the streams are open") { try await openStreams() == 3 }
+            // With everything read its end looks like that of a client that has only finished sending.
+            for stream in streams { _ = try await stream.receive { $0.contains("leftOut") } }
             streams = []
-            try await eventually("no stream is open any more", within: .seconds(15)) { try await openStreams() == 0 }
+            try await eventually("no stream is open any more", within: .seconds(10)) { try await openStreams() == 0 }
         }
     }
 

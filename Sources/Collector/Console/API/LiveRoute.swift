@@ -156,9 +156,9 @@ struct LiveFilter: Sendable {
 
 /// The newest events after a number that a filter lets pass, and how many were left out.
 struct LiveExcerpt {
-    /// So many events are decoded at most,
+    /// So many events are decoded at most.
     private static let maximumDecoded: UInt64 = 2_000
-    /// or so many of the newest batch, so that a large one is seen.
+    /// So many where the newest batch alone has more, so that a large one is seen.
     private static let maximumDecodedOfNewest: UInt64 = 20_000
 
     private(set) var events: [LoggedEvent] = []
