@@ -90,8 +90,8 @@ extension OneAtATime {
                 delivery.extend(to: number)
                 try delivery.waitForPosition(number)
             }
-            #expect(try journald.sequences() == Array(1...505))
-            #expect(delivery.writer.statistics.synchronisations == 1)
+            #expect(try journald.sequences() == Array(1...505), "\(delivery.writer.statistics)")
+            #expect(delivery.writer.statistics.synchronisations == 1, "\(delivery.writer.statistics)")
             #expect(delivery.writer.statistics.repeated == 0)
         }
 

@@ -155,21 +155,29 @@ extension OneAtATime {
 }
 
 extension OneAtATime {
-    @Suite("Exactly-once delivery when a killed journald left its index incomplete", .timeLimit(.minutes(5)))
-    struct IncompleteIndexTests {
+    @Suite("Exactly-once delivery to a journal with an incomplete index or damaged entries", .timeLimit(.minutes(5)))
+    struct DamagedJournalTests {
         /// Delivers 2,000 entries, kills journald and takes the last one out of the index of a value.
         ///
         /// - Returns: A checkpoint at the entry 1,000.
         private func prepare(_ journald: TestJournald, without assignment: String) async throws -> JournalCheckpoint {
+            let kept = try await deliver(journald)
+            journald.killAtOnce()
+            try journald.removeLastEntryFromIndex(of: assignment)
+            #expect(try journald.sequencesOfEveryEntry() == Array(1...2_000))
+            try journald.start()
+            return kept
+        }
+
+        /// Delivers 2,000 entries.
+        ///
+        /// - Returns: A checkpoint at the entry 1,000.
+        private func deliver(_ journald: TestJournald) async throws -> JournalCheckpoint {
             let first = try TestDelivery(journald, NumberedSource(upTo: 1_000))
             let kept = await first.writer.stop(within: .seconds(30))
             #expect(kept.position == 1_000 && kept.cursor != nil)
             let second = try TestDelivery(journald, NumberedSource(upTo: 2_000), from: kept)
             #expect(await second.writer.stop(within: .seconds(30)).position == 2_000)
-            journald.killAtOnce()
-            try journald.removeLastEntryFromIndex(of: assignment)
-            #expect(try journald.sequencesOfEveryEntry() == Array(1...2_000))
-            try journald.start()
             return kept
         }
 
@@ -196,6 +204,17 @@ extension OneAtATime {
             try delivery.waitForPosition(3_000)
             #expect(try journald.sequences() == Array(1...3_000))
             #expect(delivery.writer.statistics.written == 1_000)
+        }
+
+        @Test("a damaged entry is sent again")
+        func damaged() async throws {
+            let journald = try TestJournald()
+            let kept = try await deliver(journald)
+            try journald.file().damage("TEST_SEQ=1500")
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000), from: kept)
+            try delivery.waitForPosition(3_000)
+            expectOnce(try journald.sequences(), 1...3_000)
+            #expect(delivery.writer.statistics.written == 1_001)
         }
 
         @Test("an entry of the same stream and number under another identifier confirms nothing")

@@ -243,8 +243,8 @@ final class DeliveryDriver {
             var entries = 0
             while entries < Self.entriesPerTurn, try reader.next() {
                 entries += 1
-                // An unreadable entry counts as not stored: the session finds the gap and sends it again.
-                guard let sequence = view.sequence(in: reader) else { continue }
+                // An unreadable entry counts as not stored for now: the session finds the gap and scans the journal.
+                guard let sequence = (try? view.sequence(in: reader)) ?? nil else { continue }
                 session.readBack(sequence, now: now)
                 hasRead = true
             }

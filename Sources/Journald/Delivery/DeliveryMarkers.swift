@@ -92,8 +92,9 @@ struct DeliveryMarkers: Sendable {
     func id(attempt: UInt64) -> [UInt8] { Array(id(attempt).utf8) }
 
     /// Whether the reader's current entry is the last marker of the synchronisation with an id.
-    static func isLast(_ reader: JournalReader, id: [UInt8]) -> Bool {
-        (try? reader.number(of: placeField)) == lastPlace && (try? reader.hasValue(id, of: idField)) == true
+    static func isLast(_ reader: JournalReader, id: [UInt8]) throws(JournalReaderError) -> Bool {
+        guard try reader.number(of: placeField) == lastPlace else { return false }
+        return try reader.hasValue(id, of: idField)
     }
 
     private func id(_ attempt: UInt64) -> String { "\(instance).\(attempt)" }

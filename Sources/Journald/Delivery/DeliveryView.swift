@@ -35,14 +35,15 @@ struct DeliveryView: Sendable {
     /// Selects the entries that both indexes have, that of the identifier and that of the stream.
     var entriesOfStream: [JournalMatch] { entries + streams.matches(streamField) }
 
-    /// The number of the reader's current entry, of whatever stream; nil when it has none, or cannot be read.
-    func number(in reader: JournalReader) -> UInt64? { (try? reader.number(of: sequenceField)) ?? nil }
+    /// The number of the reader's current entry, of whatever stream; nil when it has none.
+    func number(in reader: JournalReader) throws(JournalReaderError) -> UInt64? {
+        try reader.number(of: sequenceField)
+    }
 
-    /// The number of the reader's current entry; nil when it is not one of the stream under the name that is the number's,
-    /// or cannot be read.
-    func sequence(in reader: JournalReader) -> UInt64? {
-        guard let number = number(in: reader),
-            (try? reader.hasValue(names[streams.index(of: number)], of: streamField)) == true
+    /// The number of the reader's current entry; nil when it is not one of the stream under the name that is the number's.
+    func sequence(in reader: JournalReader) throws(JournalReaderError) -> UInt64? {
+        guard let number = try number(in: reader),
+            try reader.hasValue(names[streams.index(of: number)], of: streamField)
         else { return nil }
         return number
     }

@@ -80,13 +80,9 @@ struct JournalScan {
                 if isCancelled() { return .cancelled }
                 if entries >= limit { return .limit }
             }
-            if let sequence = view.number(in: reader) {
-                if let part = sorter.part(of: reader, view.streamField, isSelected: false),
-                    sorter.admits(sequence, of: part)
-                {
-                    session.found(sequence)
-                }
-            } else if DeliveryMarkers.isLast(reader, id: markerID) {
+            if let entry = try entry(in: reader, sorter, isSelected: false) {
+                if sorter.admits(entry.number, of: entry.part) { session.found(entry.number) }
+            } else if try isMarker(reader) {
                 return .marker
             }
         }
@@ -114,14 +110,40 @@ struct JournalScan {
         while try reader.previous() {
             entries += 1
             if entries.isMultiple(of: Self.entriesPerCheck), isCancelled() { return false }
-            guard let sequence = view.number(in: reader),
-                let part = sorter.part(of: reader, view.streamField, isSelected: true),
-                sorter.admits(sequence, of: part)
+            guard let entry = try entry(in: reader, sorter, isSelected: true),
+                sorter.admits(entry.number, of: entry.part)
             else { continue }
-            session.found(sequence)
-            if !toHead, !isBelow, sequence <= low { break }
+            session.found(entry.number)
+            if !toHead, !isBelow, entry.number <= low { break }
         }
         return true
+    }
+
+    /// The number of the reader's current entry, and the part of the stream whose name it has; nil for an entry of another
+    /// stream, and for a damaged one, which nobody else reads either.
+    private func entry(
+        in reader: JournalReader,
+        _ sorter: StreamSorter,
+        isSelected: Bool
+    ) throws(JournalReaderError) -> (number: UInt64, part: Int)? {
+        do {
+            guard let number = try view.number(in: reader),
+                let part = try sorter.part(of: reader, view.streamField, isSelected: isSelected)
+            else { return nil }
+            return (number, part)
+        } catch {
+            guard error.isOfOneEntry else { throw error }
+            return nil
+        }
+    }
+
+    private func isMarker(_ reader: JournalReader) throws(JournalReaderError) -> Bool {
+        do {
+            return try DeliveryMarkers.isLast(reader, id: markerID)
+        } catch {
+            guard error.isOfOneEntry else { throw error }
+            return false
+        }
     }
 }
 

@@ -74,10 +74,10 @@ struct StreamSorter {
     ///
     /// - Parameter isSelected: Whether the reader reads only entries of the stream, which need no look where there is one
     ///   name.
-    func part(of reader: JournalReader, _ field: JournalField, isSelected: Bool) -> Int? {
+    func part(of reader: JournalReader, _ field: JournalField, isSelected: Bool) throws(JournalReaderError) -> Int? {
         if isSelected, names.count == 1 { return 0 }
-        if names.count == 1 { return (try? reader.hasValue(names[0], of: field)) == true ? 0 : nil }
-        guard let value = (try? reader.value(of: field, maximumBytes: 4_096)) ?? nil else { return nil }
+        if names.count == 1 { return try reader.hasValue(names[0], of: field) ? 0 : nil }
+        guard let value = try reader.value(of: field, maximumBytes: 4_096) else { return nil }
         return names.lastIndex(of: value)
     }
 

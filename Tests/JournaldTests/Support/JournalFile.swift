@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A journal file whose index a test changes; the layout is that of systemd's JOURNAL_FILE_FORMAT.
+/// A journal file that a test changes; the layout is that of systemd's JOURNAL_FILE_FORMAT.
 struct JournalFile {
     /// Where the objects of a file have what is needed here.
     private enum Layout {
@@ -22,6 +22,20 @@ struct JournalFile {
     /// journald raises this number last when it adds an entry to the index.
     func removeLastEntry(of assignment: String) throws {
         let file = try Data(contentsOf: URL(fileURLWithPath: path))
+        let object = try object(of: assignment, in: file)
+        let entries = Self.number(at: object + Layout.entries, in: file)
+        guard entries > 1 else { throw TestFailure("\(assignment) has \(entries) entries in \(path)") }
+        try write(entries - 1, at: object + Layout.entries)
+    }
+
+    /// Makes a value unreadable, and with it the fields of its entries: its object gets a size that no object has.
+    func damage(_ assignment: String) throws {
+        let file = try Data(contentsOf: URL(fileURLWithPath: path))
+        try write(1, at: try object(of: assignment, in: file) + Layout.size)
+    }
+
+    /// Where the object of a value is.
+    private func object(of assignment: String, in file: Data) throws -> Int {
         let isCompact = file[Layout.incompatibleFlags] & Layout.compact != 0
         let header = isCompact ? Layout.compactPayload : Layout.payload
         let payload = Data(assignment.utf8)
@@ -32,9 +46,7 @@ struct JournalFile {
             guard object >= 0, file[object] == Layout.dataObject,
                 Self.number(at: object + Layout.size, in: file) == UInt64(header + payload.count)
             else { continue }
-            let entries = Self.number(at: object + Layout.entries, in: file)
-            guard entries > 1 else { throw TestFailure("\(assignment) has \(entries) entries in \(path)") }
-            return try write(entries - 1, at: object + Layout.entries)
+            return object
         }
         throw TestFailure("\(path) has no object of \(assignment)")
     }

@@ -118,10 +118,13 @@ final class TestJournald: Sendable {
     /// between writing the entry and reaching that field; journald must not run.
     ///
     /// - Parameter assignment: The value with its field, as `FIELD=value`.
-    func removeLastEntryFromIndex(of assignment: String) throws {
+    func removeLastEntryFromIndex(of assignment: String) throws { try file().removeLastEntry(of: assignment) }
+
+    /// The file that journald writes.
+    func file() throws -> JournalFile {
         let machine = try ChildProcess.output(of: "/bin/cat", ["/etc/machine-id"])
         let id = String(decoding: machine.prefix(32), as: UTF8.self)
-        try JournalFile(path: "/var/log/journal/\(id).\(namespace)/system.journal").removeLastEntry(of: assignment)
+        return JournalFile(path: "/var/log/journal/\(id).\(namespace)/system.journal")
     }
 }
 
