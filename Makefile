@@ -11,6 +11,8 @@ TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager h
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 DEB_PACKAGES   := $(BUILD_PACKAGES) binutils chrpath dpkg-dev lintian mandoc python3
 BOOT_PACKAGES  := systemd systemd-container dbus curl iproute2 python3 util-linux
+CRASH_PACKAGES := strace systemd util-linux mount python3
+POWER_PACKAGES := $(CRASH_PACKAGES) e2fsprogs nbdkit nbdkit-plugin-python libnbd-bin
 PICTURE_PACKAGES := chromium fonts-dejavu-core pngquant python3 python3-websocket
 MINIMUM_SWIFT  := 6.2
 
@@ -150,6 +152,27 @@ bench: swift test-packages ## Measure, beside peers where there are some
 .PHONY: fuzz
 fuzz: swift build-packages ## Fuzz the decoders: make fuzz SECONDS=600
 	@bash Tests/Fuzzing/run $(or $(SECONDS),60)
+
+# $(call crash,KIND,PACKAGES): rounds of Tests/Crash, which is root to start a journald and to mount.
+define crash
+	$(call install,$(2)); \
+	swift build $(BUILD_FLAGS) --product dnp-telemetry; \
+	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); \
+	"$${as_root[@]}" env "PATH=$$PATH" Tests/Crash/run $(1) "$$(swift build --show-bin-path)/dnp-telemetry" \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(CAMPAIGN),--campaign $(CAMPAIGN))
+endef
+
+.PHONY: crash
+crash: swift build-packages ## Kill the service under load, at system calls and at random: make crash ROUNDS=1000
+	@$(call crash,kills,$(CRASH_PACKAGES))
+
+.PHONY: powercut
+powercut: swift build-packages ## Cut the power of the ledger's disk, at each flush and at random: make powercut ROUNDS=500
+	@$(call crash,cuts,$(POWER_PACKAGES))
+
+.PHONY: crash-faults
+crash-faults: swift build-packages ## Show that crash and powercut find planted faults
+	@$(call crash,faults,$(POWER_PACKAGES))
 
 .PHONY: clean
 clean: ## Remove everything that was built

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a simulated fleet, told apart by ids of our own, and its truth."""
+
+import collections
+import json
+
+from waiting import Finding
+
+SCENARIOS = "everyday,everyday,refresh-everyday"
+
+
+class Fleet:
+    """What `simulate` tells for a seed; the events of one device stay in their order, with one client."""
+
+    def __init__(self, service, seed, devices, days):
+        self.truth = service.directory / "truth.json"
+        told = service.directory / "fleet.ndjson"
+        made = service.command("simulate", "--devices", devices, "--days", days, "--seed", seed, "--scenario", SCENARIOS,
+                               "--faults", "random", "--out", told, "--truth", self.truth, "--force")
+        if made.returncode != 0:
+            raise Finding(f"simulate ended with {made.returncode}: {made.stderr.strip()}")
+        self.devices = collections.defaultdict(list)
+        ids = {}
+        for line in told.read_text().splitlines():
+            event = json.loads(line)
+            device = event.get("installationId") or event.get("deviceId")
+            # What the fleet tells twice has one id.
+            one = ids.setdefault(line, f"e-{len(ids)}")
+            event["eventId"] = one
+            self.devices[device].append((one, json.dumps(event, separators=(",", ":"))))
+        self.ids = set(ids.values())
+
+    def shares(self, clients):
+        """The events for each client: whole devices, in turns of days as far as their lines are interleaved."""
+        shares = [[] for _ in range(clients)]
+        for number, events in enumerate(self.devices.values()):
+            shares[number % clients].append(events)
+        return [interleaved(share) for share in shares]
+
+
+def interleaved(devices):
+    """The events of several devices, a few of each at a time."""
+    events, position = [], 0
+    while any(position < len(device) for device in devices):
+        for device in devices:
+            events += device[position:position + 7]
+        position += 7
+    return events
+
+
+def numbered(prefix, count, first=0):
+    """Events that each count once as scheduled, of a single device."""
+    for number in range(first, first + count):
+        one = f"{prefix}-{number}"
+        minute = number % 60
+        stamp = f"2025-11-{number // 1440 % 28 + 1:02}T{number // 60 % 24:02}:{minute:02}:00Z"
+        event = {"event": "prefetch_scheduled", "timestamp": stamp, "scheduleId": one, "installationId": prefix,
+                 "eventId": one}
+        yield one, json.dumps(event, separators=(",", ":"))

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds of SIGKILL: the service under five kinds of client, killed at system calls in turn and at random."""
+
+import itertools
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+
+import oracle
+from clients import LineClient, PostingClient, SendingClient, Writer
+from fleet import Fleet
+from isolation import mount_memory
+from service import Service, wait_for
+from waiting import Finding, until
+
+ROUNDS_OF_CAMPAIGN = 20
+# A question mark: not every architecture has the call.
+CALLS = ["pwrite64", "fdatasync", "?rename,?renameat,?renameat2", "sendmsg", "pwrite64", "fsync", "?unlink,unlinkat",
+         "ftruncate,fallocate", "writev,write"]
+# How long a round waits for its call once nothing is left to do, and at all.
+IDLE_SECONDS, ROUND_SECONDS = 0.3, 4
+
+
+class Sweep:
+    """The number of the call at which the next round kills, for each call; begins again behind the last one there is."""
+
+    def __init__(self):
+        self.next = dict.fromkeys(CALLS, 1)
+        self.calls = itertools.cycle(CALLS)
+
+    def injection(self):
+        call = next(self.calls)
+        return call, self.next[call]
+
+    def result(self, call, met):
+        self.next[call] = self.next[call] + 1 if met else 1
+
+
+class Statistics:
+    def __init__(self):
+        self.rounds = self.exact = self.timed = self.journald = self.acknowledged = self.pages = self.starts_killed = 0
+        self.clients = {}
+
+    def add(self, clients):
+        for client in clients:
+            sums = self.clients.setdefault(client.name, dict.fromkeys(client.counts, 0))
+            for name, count in client.counts.items():
+                sums[name] += count
+
+    def __str__(self):
+        clients = "; ".join(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+                            for name, counts in self.clients.items())
+        return (f"{self.rounds} kills ({self.exact} at a system call, {self.timed} at random; {self.starts_killed} before "
+                f"the service was ready, {self.journald} with journald), {self.acknowledged} events in the ledger, "
+                f"{self.pages} pages\n  {clients}")
+
+
+class Campaign:
+    """Rounds on one ledger, which begins empty and ends with everything compared."""
+
+    def __init__(self, run, number, rounds):
+        self.run, self.number, self.rounds = run, number, rounds
+        self.seed = f"{run.seed}-{number}"
+        self.random = random.Random(self.seed)
+        self.directory = pathlib.Path(run.directory) / f"campaign-{number}"
+        self.directory.mkdir()
+        self.record, self.watch = oracle.Record(), oracle.PageWatch()
+        self.followed = self.directory / "device.log"
+        options = ["--journal", "journald", "--durability", self.random.choice(["process", "power"]), "--follow",
+                   str(self.followed)]
+        self.service = Service(run.executable, self.directory, options)
+        self.service.state.mkdir()
+        # A small file system has a short write-ahead log, which moves into the database often.
+        mount_memory(self.service.state, self.random.choice(["24m", "64m", "256m"]))
+
+    def run_all(self):
+        self.run.journald.start_empty()
+        self.service.run_late()
+        self.fleet = Fleet(self.service, self.random.randrange(1, 10**9), 6 * self.rounds // 4 + 10, 4)
+        self.begin_clients()
+        try:
+            for number in range(self.rounds):
+                self.round = number + 1
+                self.kill_once()
+                self.after_kill()
+                self.run.statistics.rounds += 1
+                self.run.told(self)
+            self.round = "end"
+            self.settle()
+        finally:
+            for client in self.clients:
+                client.end()
+            self.service.kill()
+            for client in self.clients:
+                client.join(timeout=20)
+        self.run.statistics.add(self.clients)
+        subprocess.run(["umount", str(self.service.state)], check=True)
+        shutil.rmtree(self.directory)
+
+    def client_path(self):
+        """The socket of the posting clients."""
+        return self.service.http
+
+    def after_kill(self):
+        """For planted faults."""
+
+    def begin_clients(self):
+        http, directory = self.client_path(), self.directory
+        self.writer = Writer("follow", self.record, self.seed, self.followed)
+        self.clients = [
+            PostingClient("keys", self.record, self.seed, http, has_keys=True),
+            PostingClient("no-keys", self.record, self.seed, http, has_keys=False),
+            LineClient("lines", self.record, self.seed, self.service.lines),
+            SendingClient("send", self.record, self.seed, self.service, directory),
+            self.writer,
+        ]
+        shares = self.fleet.shares(len(self.clients))
+        self.written = {one for one, _ in shares[self.clients.index(self.writer)]}
+        self.shares = [iter(share) for share in shares]
+        self.portion = max(1, len(self.fleet.ids) // len(self.clients) // self.rounds)
+        for client in self.clients:
+            client.start()
+
+    def give(self, everything=False):
+        for client, share in zip(self.clients, self.shares):
+            client.give(share if everything else itertools.islice(share, self.portion))
+
+    def kill_once(self):
+        injection = None
+        if self.random.random() < 0.7:
+            injection = self.run.sweep.injection()
+        ends_journald = self.random.random() < 0.15
+        self.give()
+        self.run.journald.ensure()
+        began = time.monotonic()
+        self.service.start(f"{injection[0]}:signal=KILL:when={injection[1]}" if injection else None)
+        limit = ROUND_SECONDS if injection else self.random.uniform(0.02, 1.2)
+        journald_at = self.random.uniform(0, 0.8) if ends_journald else None
+        idle_since, was_ready = None, False
+        while self.service.runs:
+            now = time.monotonic() - began
+            if journald_at is not None and now > journald_at:
+                self.run.journald.kill()
+                self.run.statistics.journald += 1
+                journald_at = None
+            if now > limit:
+                break
+            page = self.service.page()
+            if page is not None:
+                was_ready = True
+                self.see(page)
+                idle = all(client.is_idle for client in self.clients)
+                idle_since = (idle_since or now) if idle else None
+                if injection and idle_since is not None and now - idle_since > IDLE_SECONDS:
+                    break
+            time.sleep(0.01)
+        met = not self.service.runs
+        if met and self.service.process.returncode != -9:
+            raise Finding(f"the service ended by itself, with {self.service.process.returncode}: {self.log()}")
+        self.service.kill()
+        statistics = self.run.statistics
+        statistics.exact += bool(injection and met)
+        statistics.timed += not (injection and met)
+        statistics.starts_killed += not was_ready
+        if injection:
+            self.run.sweep.result(injection[0], met)
+        self.compare_ledger()
+
+    def log(self):
+        return (self.directory / "service.log").read_text(errors="replace")[-1500:]
+
+    def see(self, page):
+        self.run.statistics.pages += 1
+        self.require(self.watch.see(page))
+
+    def require(self, findings):
+        for finding in findings:
+            raise Finding(finding)
+        for client in self.clients:
+            if client.failure:
+                raise Finding(client.failure)
+
+    def compare_ledger(self):
+        """With the service dead nobody is acknowledged anything: what was must be there."""
+        offered, acknowledged = self.record.snapshot()
+        rows = self.service.dump()
+        self.writer.is_followed = not self.written.isdisjoint(ids(rows))
+        self.require(oracle.compare(ids(rows), offered, acknowledged, "ledger"))
+        self.require(oracle.numbers([row["seq"] for row in rows], "ledger"))
+
+    def settle(self):
+        """Without kills everything is acknowledged, journaled and judged, and comes to the truth of the fleet."""
+        self.run.journald.ensure()
+        self.service.start()
+        self.give(everything=True)
+        until(lambda: self.require([]) or all(client.is_idle for client in self.clients), "every client is done", 120)
+        offered, acknowledged = self.record.snapshot()
+        if lost := offered.keys() - acknowledged - self.written:
+            raise Finding(f"{len(lost)} events were never acknowledged: {oracle.some(lost)}")
+        wait_for(self.service, lambda page: page["dnp_telemetry_events_accepted_total"] >= len(offered),
+                 f"{len(offered)} events are accepted")
+        wait_for(self.service, lambda page: page["dnp_telemetry_journal_pending_entries"] == 0, "all is journaled")
+        self.service.stop()
+        rows = self.service.dump()
+        self.require(oracle.compare(ids(rows), offered, set(offered), "ledger"))
+        self.run.statistics.acknowledged += len(rows)
+        self.verify()
+
+    def verify(self):
+        """By the true clock, three hours later, every cycle closes."""
+        self.service.preload = None
+        self.service.start()
+        page = wait_for(self.service, lambda page: page["dnp_prefetch_open_cycles"] == 0
+                        and page.get("aiq_background_refresh_open_runs", 0) == 0
+                        and page.get("dnp_telemetry_journal_pending_entries") == 0, "every cycle closes and is journaled")
+        self.see(page)
+        verdict = self.service.command("simulate", "--truth", self.fleet.truth, "--verify", f"unix:{self.service.http}")
+        if verdict.returncode != 0:
+            raise Finding(f"simulate --verify ended with {verdict.returncode}: {verdict.stdout}{verdict.stderr}")
+        self.service.stop()
+        checked = self.service.command("ledger", "verify", "--quiet", "--state-dir", self.service.state)
+        if checked.returncode != 0:
+            raise Finding(f"ledger verify ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
+        entries = self.run.journald.entries()
+        self.require(oracle.journal(entries, int(page["dnp_telemetry_ledger_sequence"])))
+        offered, _ = self.record.snapshot()
+        self.require(oracle.compare([entry["DNP_EVENT_ID"] for entry in entries if "DNP_EVENT_ID" in entry], offered,
+                                    set(offered), "journal"))
+
+
+def ids(rows):
+    """The ids of events; the collector's own verdicts have none."""
+    return [row["event"]["eventId"] for row in rows if "eventId" in row["event"]]
