@@ -250,6 +250,7 @@ class Writer(Client):
         self.file = open(path, "ab", buffering=0)
         # A file that is followed for the first time is read from its own beginning, without its earlier rotations.
         self.is_followed = False
+        self.counts |= {"written": 0, "rotations": 0}
 
     def deliver(self, events):
         if self.is_followed and self.random.random() < self.rotates:
@@ -259,10 +260,12 @@ class Writer(Client):
             piece = self.random.randint(1, 4_000)
             self.file.write(rest[:piece])
             rest = rest[piece:]
+        self.counts["written"] += len(events)
         self.ending.wait(self.random.uniform(0, 0.02))
 
     def rotate(self):
         """Renames the file and opens another one, or copies and empties it, as logrotate does."""
+        self.counts["rotations"] += 1
         for number in range(self.GENERATIONS, 0, -1):
             older = self.path.with_name(f"{self.path.name}.{number}")
             if older.exists():

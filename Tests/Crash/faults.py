@@ -132,7 +132,8 @@ class OtherTruth(kills.Campaign):
 
     def post_unknown(self):
         connection = UnixConnection(self.service.http)
-        event = {"event": "prefetch_scheduled", "timestamp": "2025-11-15T05:48:32Z", "scheduleId": "not-of-the-fleet"}
+        event = {"event": "prefetch_scheduled", "timestamp": "2025-11-15T05:48:32Z", "scheduleId": "not-of-the-fleet",
+                 "scheduledFor": "2025-11-15T06:00:00Z"}
         connection.request("POST", "/v1/events", json.dumps(event), {"Content-Type": "application/json"})
         connection.getresponse().read()
 
@@ -174,7 +175,7 @@ def show(run_of):
             found = str(finding)
         is_found = found is not None and re.search(fault.expected, found) is not None
         failed += not is_found
-        print(f"{'ok  ' if is_found else 'FAIL'}  {fault.__doc__}: {found or 'not found'}", flush=True)
+        print(f"{'ok  ' if is_found else 'FAIL'}  {fault.__doc__}: {(found or 'not found').strip()}", flush=True)
     return failed
 
 

@@ -10,25 +10,39 @@ SCENARIOS = "everyday,everyday,refresh-everyday"
 
 
 class Fleet:
-    """What `simulate` tells for a seed; the events of one device stay in their order, with one client."""
+    """What `simulate` tells for a seed; the events of one device stay in their order, with one client.
+
+    One more device writes a log in the plugin's own lines, which have no ids.
+    """
 
     def __init__(self, service, seed, devices, days):
-        self.truth = service.directory / "truth.json"
-        told = service.directory / "fleet.ndjson"
-        made = service.command("simulate", "--devices", devices, "--days", days, "--seed", seed, "--scenario", SCENARIOS,
-                               "--faults", "random", "--out", told, "--truth", self.truth, "--force")
-        if made.returncode != 0:
-            raise Finding(f"simulate ended with {made.returncode}: {made.stderr.strip()}")
-        self.devices = collections.defaultdict(list)
+        self.service, self.seed = service, seed
+        told, series = self.simulate("fleet", "--devices", devices, "--days", days, "--scenario", SCENARIOS)
+        self.devices, self.ids = collections.defaultdict(list), set()
         ids = {}
-        for line in told.read_text().splitlines():
+        for line in told:
             event = json.loads(line)
-            device = event.get("installationId") or event.get("deviceId")
             # What the fleet tells twice has one id.
             one = ids.setdefault(line, f"e-{len(ids)}")
             event["eventId"] = one
+            device = event.get("installationId") or event.get("deviceId")
             self.devices[device].append((one, json.dumps(event, separators=(",", ":"))))
         self.ids = set(ids.values())
+        lines, of_log = self.simulate("log", "--days", devices * days // 4, "--format", "lines")
+        self.log = [(str(number), line) for number, line in enumerate(lines)]
+        self.truth = service.directory / "truth.json"
+        whole = {name: series.get(name, 0) + of_log.get(name, 0) for name in series | of_log}
+        self.truth.write_text(json.dumps(self.plan | {"series": whole}))
+
+    def simulate(self, name, *options):
+        """The lines of a fleet, and its truth."""
+        out, truth = self.service.directory / name, self.service.directory / f"{name}.json"
+        made = self.service.command("simulate", "--seed", self.seed, "--faults", "random", "--out", out, "--truth", truth,
+                                    *options)
+        if made.returncode != 0:
+            raise Finding(f"simulate ended with {made.returncode}: {made.stderr.strip()}")
+        self.plan = json.loads(truth.read_text())
+        return out.read_text().splitlines(), self.plan["series"]
 
     def shares(self, clients):
         """The events for each client: whole devices, in turns of days as far as their lines are interleaved."""

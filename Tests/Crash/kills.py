@@ -24,18 +24,21 @@ IDLE_SECONDS, ROUND_SECONDS = 0.3, 4
 
 
 class Sweep:
-    """The number of the call at which the next round kills, for each call; begins again behind the last one there is."""
+    """The number of the call at which the next round kills, for each call in turn.
 
-    def __init__(self):
-        self.next = dict.fromkeys(CALLS, 1)
-        self.calls = itertools.cycle(CALLS)
+    A campaign begins with its own number, so that all of them meet each of the first calls, and then goes on in steps.
+    """
+
+    def __init__(self, number, seeded):
+        self.next, self.random = dict.fromkeys(CALLS, number), seeded
+        self.calls = itertools.cycle(CALLS[number % len(CALLS):] + CALLS[:number % len(CALLS)])
 
     def injection(self):
         call = next(self.calls)
         return call, self.next[call]
 
     def result(self, call, met):
-        self.next[call] = self.next[call] + 1 if met else 1
+        self.next[call] = self.next[call] + self.random.randint(1, 12) if met else 1
 
 
 class Statistics:
@@ -66,10 +69,11 @@ class Campaign:
         self.random = random.Random(self.seed)
         self.directory = pathlib.Path(run.directory) / f"campaign-{number}"
         self.directory.mkdir()
+        self.sweep, self.round = Sweep(number, self.random), 0
         self.record, self.watch = oracle.Record(), oracle.PageWatch()
-        self.followed = self.directory / "device.log"
+        self.followed, self.log = self.directory / "events.log", self.directory / "device.log"
         options = ["--journal", "journald", "--durability", self.random.choice(["process", "power"]), "--follow",
-                   str(self.followed)]
+                   str(self.followed), "--follow", str(self.log)]
         self.service = Service(run.executable, self.directory, options)
         self.service.state.mkdir()
         # A small file system has a short write-ahead log, which moves into the database often.
@@ -109,28 +113,29 @@ class Campaign:
     def begin_clients(self):
         http, directory = self.client_path(), self.directory
         self.writer = Writer("follow", self.record, self.seed, self.followed)
+        self.logger = Writer("log", oracle.Record(), self.seed, self.log)
         self.clients = [
             PostingClient("keys", self.record, self.seed, http, has_keys=True),
             PostingClient("no-keys", self.record, self.seed, http, has_keys=False),
             LineClient("lines", self.record, self.seed, self.service.lines),
             SendingClient("send", self.record, self.seed, self.service, directory),
-            self.writer,
+            self.writer, self.logger,
         ]
-        shares = self.fleet.shares(len(self.clients))
+        shares = [*self.fleet.shares(len(self.clients) - 1), self.fleet.log]
         self.written = {one for one, _ in shares[self.clients.index(self.writer)]}
         self.shares = [iter(share) for share in shares]
-        self.portion = max(1, len(self.fleet.ids) // len(self.clients) // self.rounds)
+        self.portions = [max(1, len(share) // self.rounds) for share in shares]
         for client in self.clients:
             client.start()
 
     def give(self, everything=False):
-        for client, share in zip(self.clients, self.shares):
-            client.give(share if everything else itertools.islice(share, self.portion))
+        for client, share, portion in zip(self.clients, self.shares, self.portions):
+            client.give(share if everything else itertools.islice(share, portion))
 
     def kill_once(self):
         injection = None
         if self.random.random() < 0.7:
-            injection = self.run.sweep.injection()
+            injection = self.sweep.injection()
         ends_journald = self.random.random() < 0.15
         self.give()
         self.run.journald.ensure()
@@ -165,7 +170,7 @@ class Campaign:
         statistics.timed += not (injection and met)
         statistics.starts_killed += not was_ready
         if injection:
-            self.run.sweep.result(injection[0], met)
+            self.sweep.result(injection[0], met)
         self.compare_ledger()
 
     def log(self):
@@ -187,6 +192,7 @@ class Campaign:
         offered, acknowledged = self.record.snapshot()
         rows = self.service.dump()
         self.writer.is_followed = not self.written.isdisjoint(ids(rows))
+        self.logger.is_followed = any("eventId" not in row["event"] for row in rows)
         self.require(oracle.compare(ids(rows), offered, acknowledged, "ledger"))
         self.require(oracle.numbers([row["seq"] for row in rows], "ledger"))
 
@@ -201,12 +207,23 @@ class Campaign:
             raise Finding(f"{len(lost)} events were never acknowledged: {oracle.some(lost)}")
         wait_for(self.service, lambda page: page["dnp_telemetry_events_accepted_total"] >= len(offered),
                  f"{len(offered)} events are accepted")
+        self.expect_truth()
         wait_for(self.service, lambda page: page["dnp_telemetry_journal_pending_entries"] == 0, "all is journaled")
         self.service.stop()
         rows = self.service.dump()
         self.require(oracle.compare(ids(rows), offered, set(offered), "ledger"))
         self.run.statistics.acknowledged += len(rows)
         self.verify()
+
+    def expect_truth(self):
+        """The counters must come to the fleet's truth, once the last lines are read, and once no cycle is open all else."""
+        def verdict():
+            return self.service.command("simulate", "--truth", self.fleet.truth, "--verify", f"unix:{self.service.http}")
+        try:
+            until(lambda: verdict().returncode == 0, "the fleet's truth", 15, every=0.2)
+        except Finding:
+            told = verdict()
+            raise Finding(f"simulate --verify ended with {told.returncode}: {told.stdout}{told.stderr}") from None
 
     def verify(self):
         """By the true clock, three hours later, every cycle closes."""
@@ -216,18 +233,16 @@ class Campaign:
                         and page.get("aiq_background_refresh_open_runs", 0) == 0
                         and page.get("dnp_telemetry_journal_pending_entries") == 0, "every cycle closes and is journaled")
         self.see(page)
-        verdict = self.service.command("simulate", "--truth", self.fleet.truth, "--verify", f"unix:{self.service.http}")
-        if verdict.returncode != 0:
-            raise Finding(f"simulate --verify ended with {verdict.returncode}: {verdict.stdout}{verdict.stderr}")
+        self.expect_truth()
         self.service.stop()
-        checked = self.service.command("ledger", "verify", "--quiet", "--state-dir", self.service.state)
-        if checked.returncode != 0:
-            raise Finding(f"ledger verify ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
         entries = self.run.journald.entries()
         self.require(oracle.journal(entries, int(page["dnp_telemetry_ledger_sequence"])))
         offered, _ = self.record.snapshot()
         self.require(oracle.compare([entry["DNP_EVENT_ID"] for entry in entries if "DNP_EVENT_ID" in entry], offered,
                                     set(offered), "journal"))
+        checked = self.service.command("ledger", "verify", "--quiet", "--state-dir", self.service.state)
+        if checked.returncode != 0:
+            raise Finding(f"ledger verify ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
 
 
 def ids(rows):

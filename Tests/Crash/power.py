@@ -44,7 +44,7 @@ class Power:
     def __exit__(self, *_):
         self.tell("restore")
         self.detach()
-        subprocess.run(["umount", "--lazy", str(self.disk)], check=False)
+        subprocess.run(["umount", "--lazy", str(self.disk)], capture_output=True)
         for process in reversed(self.processes):
             process.terminate()
             process.wait(timeout=30)

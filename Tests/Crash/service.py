@@ -139,10 +139,12 @@ class Service:
         """What the ledger of a service that does not run holds, read from a copy, which a finding leaves behind."""
         copy = self.directory / "copy"
         shutil.rmtree(copy, ignore_errors=True)
-        database = self.state / "ledger.sqlite"
-        if not database.exists() or database.stat().st_size == 0:
+        if not self.state.exists():
             return []
         shutil.copytree(self.state, copy)
+        # A ledger whose creation has not ended has acknowledged nothing.
+        if not (copy / "ledger.sqlite").exists() or (copy / "ledger.new").exists():
+            return []
         listing = self.command("ledger", "dump", "--quiet", "--state-dir", copy)
         if listing.returncode != 0:
             raise Finding(f"ledger dump ended with {listing.returncode}: {listing.stderr.strip()[-500:]}")
