@@ -2,11 +2,17 @@
 """The events of a simulated fleet, told apart by ids of our own, and its truth."""
 
 import collections
+import datetime
 import json
+import random
 
 from waiting import Finding
 
 SCENARIOS = "everyday,everyday,refresh-everyday"
+# The most of each; a device that loses its storage has nothing to send.
+FAULTS = {"duplicate": 0.2, "reorder": 0.3, "clock-step": 0.1, "clock-drift": 0.0002, "zone": 0.1, "battery": 0.1}
+
+SILENCE = datetime.timedelta(seconds=40)
 
 
 class Fleet:
@@ -17,6 +23,8 @@ class Fleet:
 
     def __init__(self, service, seed, devices, days):
         self.service, self.seed = service, seed
+        drawn = random.Random(seed)
+        self.faults = ",".join(f"{name}={drawn.uniform(0, most):.6f}" for name, most in FAULTS.items())
         told, series = self.simulate("fleet", "--devices", devices, "--days", days, "--scenario", SCENARIOS)
         self.devices, self.ids = collections.defaultdict(list), set()
         ids = {}
@@ -29,7 +37,7 @@ class Fleet:
             self.devices[device].append((one, json.dumps(event, separators=(",", ":"))))
         self.ids = set(ids.values())
         lines, of_log = self.simulate("log", "--days", devices * days // 4, "--format", "lines")
-        self.log = [(str(number), line) for number, line in enumerate(lines)]
+        self.bursts = bursts(lines)
         self.truth = service.directory / "truth.json"
         whole = {name: series.get(name, 0) + of_log.get(name, 0) for name in series | of_log}
         self.truth.write_text(json.dumps(self.plan | {"series": whole}))
@@ -37,7 +45,7 @@ class Fleet:
     def simulate(self, name, *options):
         """The lines of a fleet, and its truth."""
         out, truth = self.service.directory / name, self.service.directory / f"{name}.json"
-        made = self.service.command("simulate", "--seed", self.seed, "--faults", "random", "--out", out, "--truth", truth,
+        made = self.service.command("simulate", "--seed", self.seed, "--faults", self.faults, "--out", out, "--truth", truth,
                                     *options)
         if made.returncode != 0:
             raise Finding(f"simulate ended with {made.returncode}: {made.stderr.strip()}")
@@ -50,6 +58,21 @@ class Fleet:
         for number, events in enumerate(self.devices.values()):
             shares[number % clients].append(events)
         return [interleaved(share) for share in shares]
+
+
+def bursts(lines):
+    """The lines of a log in groups between which the device was silent.
+
+    Lines that name no cycle wait a second for the next one that does, so those of one moment are written together.
+    """
+    groups, last = [], None
+    for number, line in enumerate(lines):
+        stamp = datetime.datetime.fromisoformat(line[:31])
+        if last is None or abs(stamp - last) > SILENCE:
+            groups.append([])
+        groups[-1].append((str(number), line))
+        last = stamp
+    return groups
 
 
 def interleaved(devices):

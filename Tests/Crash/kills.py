@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rounds of SIGKILL: the service under five kinds of client, killed at system calls in turn and at random."""
 
+import collections
 import itertools
 import pathlib
 import random
@@ -16,35 +17,54 @@ from service import Service, wait_for
 from waiting import Finding, until
 
 ROUNDS_OF_CAMPAIGN = 20
-# A question mark: not every architecture has the call.
-CALLS = ["pwrite64", "fdatasync", "?rename,?renameat,?renameat2", "sendmsg", "pwrite64", "fsync", "?unlink,unlinkat",
-         "ftruncate,fallocate", "writev,write"]
+# The calls of a first start, and how many of each it makes on a thread. A question mark: not every architecture has it.
+FIRST_CALLS = {"?rename,?renameat,?renameat2": 1, "fsync": 6, "?unlink,unlinkat": 4, "ftruncate,fallocate": 5,
+               "fdatasync": 14, "pwrite64": 40}
+# The calls of every start and of ingest.
+CALLS = ["pwrite64", "sendmsg,sendto", "fdatasync", "writev,write"]
 # How long a round waits for its call once nothing is left to do, and at all.
 IDLE_SECONDS, ROUND_SECONDS = 0.3, 4
 
 
 class Sweep:
-    """The number of the call at which the next round kills, for each call in turn.
+    """The call at which the next round kills, and its number.
 
-    A campaign begins with its own number, so that all of them meet each of the first calls, and then goes on in steps.
+    A campaign begins with two calls of the ledger's creation, others than the campaign before. Then the calls of ingest
+    take turns, each from its first on in steps until a round does not make as many.
     """
 
     def __init__(self, number, seeded):
-        self.next, self.random = dict.fromkeys(CALLS, number), seeded
-        self.calls = itertools.cycle(CALLS[number % len(CALLS):] + CALLS[:number % len(CALLS)])
+        self.random = seeded
+        first = [(call, count + 1) for call, most in FIRST_CALLS.items() for count in range(most)]
+        self.first = [first[(2 * number + index) % len(first)] for index in range(2)]
+        self.next = dict.fromkeys(CALLS, 1)
+        self.calls = itertools.cycle(CALLS)
 
     def injection(self):
+        if self.first:
+            return self.first.pop(0)
         call = next(self.calls)
         return call, self.next[call]
 
-    def result(self, call, met):
-        self.next[call] = self.next[call] + self.random.randint(1, 12) if met else 1
+    def result(self, call, is_met):
+        if call in self.next:
+            self.next[call] = self.next[call] + self.random.randint(1, 12) if is_met else 1
 
 
 class Statistics:
     def __init__(self):
+        self.calls = collections.Counter()
         self.rounds = self.exact = self.timed = self.journald = self.acknowledged = self.pages = self.starts_killed = 0
         self.clients = {}
+
+    def note(self, call, was_ready):
+        """Notes a kill at a call, or at a random time."""
+        self.rounds += 1
+        self.exact += call is not None
+        self.timed += call is None
+        self.starts_killed += not was_ready
+        if call:
+            self.calls[call] += 1
 
     def add(self, clients):
         for client in clients:
@@ -55,9 +75,10 @@ class Statistics:
     def __str__(self):
         clients = "; ".join(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
                             for name, counts in self.clients.items())
+        calls = ", ".join(f"{call.replace('?', '')} {count}" for call, count in self.calls.most_common())
         return (f"{self.rounds} kills ({self.exact} at a system call, {self.timed} at random; {self.starts_killed} before "
                 f"the service was ready, {self.journald} with journald), {self.acknowledged} events in the ledger, "
-                f"{self.pages} pages\n  {clients}")
+                f"{self.pages} pages\n  at {calls}\n  {clients}")
 
 
 class Campaign:
@@ -71,9 +92,9 @@ class Campaign:
         self.directory.mkdir()
         self.sweep, self.round = Sweep(number, self.random), 0
         self.record, self.watch = oracle.Record(), oracle.PageWatch()
-        self.followed, self.log = self.directory / "events.log", self.directory / "device.log"
+        self.followed, self.device_log = self.directory / "events.log", self.directory / "device.log"
         options = ["--journal", "journald", "--durability", self.random.choice(["process", "power"]), "--follow",
-                   str(self.followed), "--follow", str(self.log)]
+                   str(self.followed), "--follow", str(self.device_log)]
         self.service = Service(run.executable, self.directory, options)
         self.service.state.mkdir()
         # A small file system has a short write-ahead log, which moves into the database often.
@@ -89,7 +110,6 @@ class Campaign:
                 self.round = number + 1
                 self.kill_once()
                 self.after_kill()
-                self.run.statistics.rounds += 1
                 self.run.told(self)
             self.round = "end"
             self.settle()
@@ -113,7 +133,7 @@ class Campaign:
     def begin_clients(self):
         http, directory = self.client_path(), self.directory
         self.writer = Writer("follow", self.record, self.seed, self.followed)
-        self.logger = Writer("log", oracle.Record(), self.seed, self.log)
+        self.logger = Writer("log", oracle.Record(), self.seed, self.device_log)
         self.clients = [
             PostingClient("keys", self.record, self.seed, http, has_keys=True),
             PostingClient("no-keys", self.record, self.seed, http, has_keys=False),
@@ -121,8 +141,9 @@ class Campaign:
             SendingClient("send", self.record, self.seed, self.service, directory),
             self.writer, self.logger,
         ]
-        shares = [*self.fleet.shares(len(self.clients) - 1), self.fleet.log]
+        shares = self.fleet.shares(len(self.clients) - 1)
         self.written = {one for one, _ in shares[self.clients.index(self.writer)]}
+        shares = [[[event] for event in share] for share in shares] + [self.fleet.bursts]
         self.shares = [iter(share) for share in shares]
         self.portions = [max(1, len(share) // self.rounds) for share in shares]
         for client in self.clients:
@@ -130,20 +151,29 @@ class Campaign:
 
     def give(self, everything=False):
         for client, share, portion in zip(self.clients, self.shares, self.portions):
-            client.give(share if everything else itertools.islice(share, portion))
+            groups = share if everything else itertools.islice(share, portion)
+            client.give(itertools.chain.from_iterable(groups))
 
     def kill_once(self):
-        injection = None
-        if self.random.random() < 0.7:
-            injection = self.sweep.injection()
-        ends_journald = self.random.random() < 0.15
+        injection = self.sweep.injection() if self.random.random() < 0.7 else None
+        limit = ROUND_SECONDS if injection else self.random.uniform(0.02, 1.2)
+        journald_at = self.random.uniform(0, 0.8) if self.random.random() < 0.15 else None
         self.give()
         self.run.journald.ensure()
-        began = time.monotonic()
         self.service.start(f"{injection[0]}:signal=KILL:when={injection[1]}" if injection else None)
-        limit = ROUND_SECONDS if injection else self.random.uniform(0.02, 1.2)
-        journald_at = self.random.uniform(0, 0.8) if ends_journald else None
-        idle_since, was_ready = None, False
+        was_ready = self.watch_until(limit, injection is not None, journald_at)
+        is_met = not self.service.runs
+        status = self.service.kill()
+        if status != -9 or is_met and not injection:
+            raise Finding(f"the service ended by itself, with {status}: {self.log()}")
+        if injection:
+            self.sweep.result(injection[0], is_met)
+        self.run.statistics.note(injection[0] if injection and is_met else None, was_ready)
+        self.compare_ledger()
+
+    def watch_until(self, limit, waits_for_call, journald_at):
+        """Scrapes until the service is dead or to be killed; true if it was ready before."""
+        began, idle_since, was_ready = time.monotonic(), None, False
         while self.service.runs:
             now = time.monotonic() - began
             if journald_at is not None and now > journald_at:
@@ -156,22 +186,12 @@ class Campaign:
             if page is not None:
                 was_ready = True
                 self.see(page)
-                idle = all(client.is_idle for client in self.clients)
-                idle_since = (idle_since or now) if idle else None
-                if injection and idle_since is not None and now - idle_since > IDLE_SECONDS:
+                is_idle = all(client.is_idle for client in self.clients)
+                idle_since = (idle_since or now) if is_idle else None
+                if waits_for_call and idle_since is not None and now - idle_since > IDLE_SECONDS:
                     break
             time.sleep(0.01)
-        met = not self.service.runs
-        if met and self.service.process.returncode != -9:
-            raise Finding(f"the service ended by itself, with {self.service.process.returncode}: {self.log()}")
-        self.service.kill()
-        statistics = self.run.statistics
-        statistics.exact += bool(injection and met)
-        statistics.timed += not (injection and met)
-        statistics.starts_killed += not was_ready
-        if injection:
-            self.sweep.result(injection[0], met)
-        self.compare_ledger()
+        return was_ready
 
     def log(self):
         return (self.directory / "service.log").read_text(errors="replace")[-1500:]
