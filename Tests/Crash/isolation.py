@@ -9,7 +9,9 @@ import struct
 import subprocess
 import sys
 
-# Set inside, with the directory of the run.
+# Where a run has its files, in memory.
+DIRECTORY = "/run/crash"
+# Set inside.
 INSIDE = "DNP_CRASH_INSIDE"
 PROGRAMS = {
     "unshare": "util-linux", "mount": "mount", "losetup": "mount", "strace": "strace", "mkfs.ext4": "e2fsprogs",
@@ -48,8 +50,9 @@ def enter():
 
 
 def set_up():
-    """A `/run` and a `/var/log` for a journald, and a loopback."""
+    """A `/run` and a `/var/log` for a journald, a directory for the run, and a loopback."""
     mount_memory("/run", "256m")
+    mount_memory(DIRECTORY, "2g")
     mount_memory("/var/log", "2g")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         flags = struct.unpack("16sH", fcntl.ioctl(any_socket, SIOCGIFFLAGS, struct.pack("16sH14x", b"lo", 0))[:18])[1]
