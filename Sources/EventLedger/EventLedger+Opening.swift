@@ -47,19 +47,30 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
+        let resumesCreation = try files.isInCreation()
+        func serve() throws(LedgerError) -> EventLedger {
+            try Self.serve(
+                files,
+                lock: lock,
+                durability: durability,
+                now: now,
+                limits: limits,
+                resumesCreation: resumesCreation
+            )
+        }
         let found = try LedgerInspection.inspect(files, limits: limits)
         switch found {
         case .blank:
             opening = .created
             try files.beginCreation()
-        case .sound: opening = try files.isInCreation() ? .created : .opened
+        case .sound: opening = resumesCreation ? .created : .opened
         case .damaged(let reason): opening = .setAside(path: try files.setAside(at: now), reason: reason)
         }
         do {
-            return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
+            return (try serve(), opening)
         } catch .corrupt(let detail) where found == .sound {
             opening = .setAside(path: try files.setAside(at: now), reason: detail)
-            return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
+            return (try serve(), opening)
         }
     }
 
@@ -71,9 +82,12 @@ extension EventLedger {
         lock: DirectoryLock,
         durability: LedgerDurability,
         now: Int64,
-        limits: LedgerLimits
+        limits: LedgerLimits,
+        resumesCreation: Bool
     ) throws(LedgerError) -> EventLedger {
-        let before = try LedgerMark.read(files)
+        var before = try LedgerMark.read(files)
+        // A loss of power during the creation may leave a mark without its content; nothing was acknowledged yet.
+        if resumesCreation, before == .unreadable { before = .absent }
         let isCreation = try files.isInCreation()
         let ledger = try open(
             files,

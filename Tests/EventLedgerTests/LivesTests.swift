@@ -224,6 +224,17 @@ struct LivesTests {
         return ledger
     }
 
+    @Test("a mark that a loss of power left without content during the creation begins no life")
+    func markOfCreation() throws {
+        try FileBytes.write([], to: directory.path + "/ledger.new")
+        try FileBytes.write([UInt8](repeating: 0, count: 4_096), to: mark)
+        let ledger = try open(directory)
+        #expect(ledger.renewal == nil && ledger.lives.count == 1)
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        #expect(try open(directory).lives.count == 1)
+    }
+
     @Test("a new database says in its own file that there is a mark, before it acknowledges anything")
     func rememberedMark() throws {
         let ledger = try EventLedger.sample(in: directory)

@@ -136,6 +136,17 @@ struct LedgerAndKeyTests {
         #expect(!FileManager.default.fileExists(atPath: directory.file("ledger.new")))
     }
 
+    @Test("a key is created beside a database that a loss of power left unreadable in its creation")
+    func creationEndedByPower() throws {
+        try Files.write([UInt8](repeating: 7, count: 9_000), to: database)
+        try Files.write([], to: directory.file("ledger.new"))
+        let opened = try open()
+        #expect(opened.ledger.position == .start)
+        #expect(try Files.read(key).count == 32)
+        #expect(!FileManager.default.fileExists(atPath: directory.file("ledger.new")))
+        try opened.ledger.close()
+    }
+
     @Test("a key is created beside a ledger that a first start left without one, and no event")
     func startEndedBeforeKey() throws {
         try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger.close()
