@@ -85,10 +85,11 @@ extension LedgerError {
         case SQLITE_FULL:
             self = .full(detail: detail)
         case SQLITE_IOERR where Self.writingCodes.contains(code >> 8):
-            let reason = Self.text(of: systemError)
+            // SQLite tells none of a failed sync while a database is created.
+            let reason = systemError == 0 ? "" : ": \(Self.text(of: systemError))"
             self =
                 Self.isLackOfSpace(systemError)
-                ? .full(detail: "\(detail): \(reason)") : .other(code: code, message: "\(message): \(reason)")
+                ? .full(detail: detail + reason) : .other(code: code, message: message + reason)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             self = .corrupt(detail: detail)
         case SQLITE_BUSY, SQLITE_LOCKED:

@@ -51,6 +51,13 @@ struct NamesTests {
         #expect(found == kind)
     }
 
+    @Test("a failure of SQLite is described with its errno, and without one has none behind it", arguments: [0, EIO])
+    func describedErrno(systemError: Int32) {
+        let error = LedgerError(code: 10 | 4 << 8, systemError: systemError, message: "disk I/O error")
+        let reason = systemError == 0 ? "" : ": Input/output error"
+        #expect(error.description == "the ledger failed with code 1034: disk I/O error\(reason)")
+    }
+
     @Test("durations out of range are clamped to whole nanoseconds")
     func durations() {
         #expect(Duration.milliseconds(1500).clampedNanoseconds == 1_500_000_000)
