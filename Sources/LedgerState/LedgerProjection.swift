@@ -183,7 +183,7 @@ package struct LedgerProjection: Sendable {
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
         if fold.halvings != savedHalvings {
-            small.put(LimitsRow.stateKey, [UInt8(fold.halvings)])
+            small.put(LimitsRow.stateKey, LimitsRow.page(halvings: fold.halvings))
             savedHalvings = fold.halvings
         }
         let bytes = checkpointBytes + small.bytes

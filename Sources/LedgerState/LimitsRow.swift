@@ -13,7 +13,10 @@ package enum LimitsRow {
     private static let firstOrigin: UInt16 = 0x0010
 
     /// The page of a checkpoint with the halvings in force.
-    static let stateKey: StateKey = "limits"
+    package static let stateKey: StateKey = "limits"
+
+    /// The content of that page.
+    package static func page(halvings: Int) -> [UInt8] { [UInt8(clamping: halvings)] }
 
     package static func batch(halvings: Int, receivedAt: Int64) -> LedgerBatch {
         let halvings = min(max(halvings, 0), LifecycleFold.maximumHalvings)

@@ -77,7 +77,11 @@ package struct LedgerRebuild: Sendable {
         var loaded = blank
         var comparison = StateComparison()
         do throws(LedgerError) {
-            let isSaved = try loaded.load(from: reader) { comparison.add(saved: $0, $1) }
+            let isSaved = try loaded.load(from: reader) { key, value in
+                // Limits that are whole again have a page, and those that always were have none.
+                guard key != LimitsRow.stateKey || value != LimitsRow.page(halvings: 0) else { return }
+                comparison.add(saved: key, value)
+            }
             if isSaved { report.saved = loaded.position }
             if loaded.wasCompleted { loaded.eachCompletedPage { comparison.add(saved: $0, $1) } }
         } catch {
@@ -324,6 +328,7 @@ extension LedgerProjection {
         for source in sources.sources {
             if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }
         }
+        if fold.halvings != 0 { body(LimitsRow.stateKey, LimitsRow.page(halvings: fold.halvings)) }
         var delta = takeFoldChanges()
         while let page = delta.takePage() { body(StateKey(Self.foldPrefix + page.key), page.value) }
     }

@@ -9,6 +9,7 @@ import TelemetryEvents
 import TestSupport
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 @testable import LedgerTools
 @testable import TextOutput
@@ -46,6 +47,27 @@ struct LedgerRebuildTests {
         #expect(report.savedPages > 3)
         #expect(report.saved == report.end)
         #expect(report.batches == UInt64(report.end.batch))
+    }
+
+    @Test(
+        "a ledger rebuild is equal to what was saved under limits that a small disk halves, and after they are whole again",
+        arguments: [[3], [3, 0], [3, 5]]
+    )
+    func halvedLimits(halvings: [Int]) async throws {
+        let kept = try await KeptLedger(Self.batches)
+        for count in halvings {
+            let pipeline = try Pipeline(in: kept.directory)
+            _ = try await pipeline.writer.submit(.limits(halvings: count))
+            _ = try await pipeline.submit([EventText.scheduled("after-\(count)")])
+            try await pipeline.close()
+            let reader = try LedgerReader.open(directory: kept.path)
+            var saved: [StateKey] = []
+            _ = try reader.loadState(LedgerProjection.name) { (key, _) in saved.append(key) }
+            #expect(saved.contains("limits"))
+        }
+        let report = try report(kept)
+        #expect(report.pages == [] && report.counters == [] && report.problems == [])
+        #expect(report.result == .equal)
     }
 
     @Test(
