@@ -17,7 +17,7 @@ import time
 from service import UnixConnection
 from waiting import Finding
 
-PAUSE = 0.01
+PAUSE = 0.02
 
 
 class Client(threading.Thread):
@@ -57,6 +57,10 @@ class Client(threading.Thread):
                 return True
         return False
 
+    def portion(self):
+        """How many events it takes at once."""
+        return self.random.randint(1, 20)
+
     def take(self, count):
         with self.lock:
             taken, self.queue = self.queue[:count], self.queue[count:]
@@ -66,7 +70,7 @@ class Client(threading.Thread):
     def run(self):
         try:
             while self.goes_on():
-                events = self.take(self.random.randint(1, 20))
+                events = self.take(self.portion())
                 if events:
                     self.record.offer(one for one, _ in events)
                     self.deliver(events)
@@ -209,8 +213,8 @@ class SendingClient(Client):
         super().__init__(name, record, seed)
         self.service, self.directory, self.number = service, directory, 0
 
-    def take(self, count):
-        return super().take(200)
+    def portion(self):
+        return 200
 
     def deliver(self, events):
         self.number += 1
@@ -243,17 +247,21 @@ class Writer(Client):
     """Appends to the file that is followed, in pieces that end anywhere, and rotates it."""
 
     GENERATIONS = 30
+    ROTATES = 0.15
 
-    def __init__(self, name, record, seed, path, rotates=0.15):
+    def __init__(self, name, record, seed, path, is_whole=False):
         super().__init__(name, record, seed)
-        self.path, self.rotates = path, rotates
+        self.path, self.is_whole = path, is_whole
         self.file = open(path, "ab", buffering=0)
         # A file that is followed for the first time is read from its own beginning, without its earlier rotations.
         self.is_followed = False
         self.counts |= {"written": 0, "rotations": 0}
 
+    def portion(self):
+        return 10_000 if self.is_whole else super().portion()
+
     def deliver(self, events):
-        if self.is_followed and self.random.random() < self.rotates:
+        if self.is_followed and self.random.random() < self.ROTATES:
             self.rotate()
         rest = "".join(line + "\n" for _, line in events).encode()
         while rest:

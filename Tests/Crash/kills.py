@@ -133,7 +133,7 @@ class Campaign:
     def begin_clients(self):
         http, directory = self.client_path(), self.directory
         self.writer = Writer("follow", self.record, self.seed, self.followed)
-        self.logger = Writer("log", oracle.Record(), self.seed, self.device_log)
+        self.logger = Writer("log", oracle.Record(), self.seed, self.device_log, is_whole=True)
         self.clients = [
             PostingClient("keys", self.record, self.seed, http, has_keys=True),
             PostingClient("no-keys", self.record, self.seed, http, has_keys=False),
@@ -190,7 +190,7 @@ class Campaign:
                 idle_since = (idle_since or now) if is_idle else None
                 if waits_for_call and idle_since is not None and now - idle_since > IDLE_SECONDS:
                     break
-            time.sleep(0.01)
+            time.sleep(0.02)
         return was_ready
 
     def log(self):
