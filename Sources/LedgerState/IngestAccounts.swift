@@ -115,10 +115,15 @@ package struct IngestAccounts: Equatable, Sendable {
 }
 
 extension IngestAccounts {
+    /// No ledger has counted more, so that sums of what was decoded never overflow.
+    private static let largestCount: UInt64 = 1 << 60
+
     /// Decodes the accounts of a checkpoint; nil for invalid bytes.
     package init?(encoded: [UInt8]) {
         self.init()
-        guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }
+        guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4,
+            words.allSatisfy({ $0 <= Self.largestCount })
+        else { return nil }
         accepted = words.removeFirst()
         duplicates = words.removeFirst()
         unknownFields = words.removeFirst()
@@ -233,8 +238,17 @@ extension IngestReceipt {
         lines[LineResult.unrecognised.rawValue] = counts.unrecognised
     }
 
+    /// No row counts more: it has at most `LedgerBatch.maximumBytes`, and so had what it was decoded from.
+    private static let largestCount = UInt64(UInt32.max)
+
     /// Decodes a receipt; nil for invalid bytes.
     package init?(encoded: [UInt8]) {
+        self.init(anyCounts: encoded)
+        let counts = [duplicates, unknownFields] + rejected + lines + ShapedField.allCases.map { altered[$0] }
+        guard counts.allSatisfy({ $0 <= Self.largestCount }) else { return nil }
+    }
+
+    private init?(anyCounts encoded: [UInt8]) {
         self.init()
         if encoded.isEmpty { return }
         guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }

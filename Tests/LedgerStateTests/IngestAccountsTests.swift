@@ -125,11 +125,23 @@ struct IngestAccountsTests {
         var random = SplitMix64(4)
         for _ in 0..<20_000 {
             let words = (0..<Int.random(in: 0...24, using: &random)).map { _ in
-                Bool.random(using: &random) ? random.next() : UInt64.random(in: 0...20, using: &random)
+                random.next() >> UInt64.random(in: 0...63, using: &random)
             }
             guard let accounts = IngestAccounts(encoded: LittleEndianWords.bytes(words)) else { continue }
             #expect(IngestAccounts(encoded: accounts.encoded) == accounts)
         }
+    }
+
+    @Test("ingest accounts and receipts with counts whose sums would overflow are none", arguments: 0..<3)
+    func impossibleCounts(place: Int) {
+        var words: [UInt64] = [1, 2, 3, 0, 0, 0]
+        #expect(IngestAccounts(encoded: LittleEndianWords.bytes(words)) != nil)
+        words[place] = .max
+        #expect(IngestAccounts(encoded: LittleEndianWords.bytes(words)) == nil)
+        words = [1, 2, 1, 3, 0]
+        #expect(IngestReceipt(encoded: LittleEndianWords.bytes(words)) != nil)
+        words[[0, 1, 3][place]] = 1 << 32
+        #expect(IngestReceipt(encoded: LittleEndianWords.bytes(words)) == nil)
     }
 }
 
@@ -261,7 +273,7 @@ struct IngestReceiptTests {
         var random = SplitMix64(3)
         for _ in 0..<20_000 {
             let words = (0..<Int.random(in: 0...20, using: &random)).map { _ in
-                Bool.random(using: &random) ? random.next() : UInt64.random(in: 0...20, using: &random)
+                random.next() >> UInt64.random(in: 0...63, using: &random)
             }
             guard let receipt = IngestReceipt(encoded: LittleEndianWords.bytes(words)) else { continue }
             #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
