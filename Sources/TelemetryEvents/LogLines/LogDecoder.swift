@@ -80,7 +80,7 @@ public struct LogDecoderOptions: Sendable {
     /// The time zone of stamps without one.
     public var zone: ZoneOffsets
     /// Whether each line of JSON is meant as events, unless it is a record of a log; otherwise the JSON of other programs
-    /// is foreign.
+    /// is foreign. An array over several lines is then none, so that what was read is counted in lines as they were sent.
     public var takesAllJSON = false
     /// Whether lines are read while they are written, so that a line without a stamp gets the reading time.
     public var isLive: Bool

@@ -65,7 +65,7 @@ public struct LogParser: Sendable {
         carriers: [LineCarrier] = []
     ) -> ParsedLog {
         if carriers.isEmpty, counts.read == 0, array == nil, options.wrapper == nil || options.wrapper == .appleJSON,
-            AppleLogArray.begins(bytes)
+            !options.takesAllJSON, AppleLogArray.begins(bytes)
         {
             array = AppleLogArray()
         }

@@ -51,6 +51,17 @@ struct LineStreamTests {
         #expect(settled == 3)
     }
 
+    @Test("lines of a connection are counted as they were sent where they are an array of Apple's log")
+    func arrayOverLines() {
+        var stream = Self.stream()
+        let record = #"{"eventMessage":"[DNP-FETCH] Starting fetch","traceID":1}"#
+        let piece = stream.take(Array("[\n\(record),{\n\(record)}]\n".utf8), readAt: Self.now)
+        #expect((piece?.settled ?? 0) <= 3)
+        #expect(stream.finishLine(readAt: Self.now) == nil)
+        let rest = stream.flush(readAt: Self.now)
+        #expect(max(piece?.settled ?? 0, rest?.settled ?? 0) == 3)
+    }
+
     @Test(
         "lines of a connection that wait for the one which names their cycle are not settled before it, or before silence"
     )
