@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 /// A problem of the configuration with its origin.
 package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The origin of a value.
@@ -32,8 +34,8 @@ package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConv
         self.message = message
     }
 
-    /// `origin: message`.
-    package var description: String { "\(origin): \(message)" }
+    /// `origin: message`, in one line whatever was found.
+    package var description: String { PlainText.line("\(origin): \(message)") }
 }
 
 extension [ConfigurationProblem] {

@@ -207,6 +207,10 @@ struct WebConfigurationSample: Sendable, CustomTestStringConvertible {
             ":1: interval: expected a duration such as 1s or 100ms, found \"5\""
         ),
         .bad("rate_limit: {interval: -1s, burst: 20}", ":1: interval: expected a duration"),
+        .bad(
+            "rate_limit: {interval: \"5\\n\\e[2J\", burst: 20}",
+            ":1: interval: expected a duration such as 1s or 100ms, found \"5\u{FFFD}\u{FFFD}[2J\""
+        ),
         .bad("rate_limit: {interval: 1s}", ":1: interval: expected a burst of at least 1 beside it, found none"),
         .bad("rate_limit: {burst: 20}", ":1: burst: expected an interval beside it, found none"),
         .bad("rate_limit: {interval: 1s, burst: 0}", ":1: burst: expected a number of requests from 1, found \"0\""),
