@@ -170,6 +170,9 @@ extension ConnectionHandler {
             evict(context)
         case is PlaceGranted:
             continueQueued(context)
+        case ChannelEvent.inputClosed where pending != nil:
+            // The service would take a body that ends here for complete; it is failed once the problem is told.
+            break
         default:
             context.fireUserInboundEventTriggered(event)
         }

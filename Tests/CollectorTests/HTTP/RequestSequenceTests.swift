@@ -59,6 +59,22 @@ extension OneAtATime {
             }
         }
 
+        @Test("requests over one connection whose body ends too early are not taken behind one that is under way")
+        func brokenBodyBehind() async throws {
+            try await ListeningUnderTest.run { listening in
+                let client = try listening.client()
+                listening.gate.shut()
+                client.send(
+                    HTTPText.post("1234") + "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabcd"
+                )
+                client.finish()
+                await waitUntil("it has come to that") { listening.gate.inside == 1 }
+                listening.gate.open()
+                #expect(HTTPText.statuses(try await client.receiveAll()) == [200, 400])
+                await waitUntil("its body is given up") { listening.gate.broken == 1 }
+            }
+        }
+
         @Test(
             "requests over one connection are told to send the body where they ask, and are refused before where it is too large"
         )
