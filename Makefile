@@ -150,8 +150,9 @@ bench: swift test-packages ## Measure, beside peers where there are some
 	@bash Benchmarks/run
 
 .PHONY: fuzz
-fuzz: swift build-packages ## Fuzz the decoders: make fuzz SECONDS=600
-	@bash Tests/Fuzzing/run $(or $(SECONDS),60)
+fuzz: swift test-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
+	@swift build $(BUILD_FLAGS) --product dnp-telemetry
+	@bash Tests/Fuzzing/run $(or $(SECONDS),60) $(ONLY)
 
 # $(call crash,KIND,PACKAGES): rounds of Tests/Crash, which is root to start a journald and to mount.
 define crash

@@ -361,6 +361,20 @@ let package = Package(
             ],
             swiftSettings: tests
         ),
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: [
+                "Collector", "CycleIndex", "EventLedger", "Gzip", "LedgerState", "LifecycleState", "PrefetchLifecycle",
+                "RefreshLifecycle", "TelemetryEvents",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Fuzzing",
+            exclude: [
+                "Configuration.dict", "Corpus", "EventDecoder.dict", "HTTPRequests.dict", "LogLines.dict",
+                "Sources/LibFuzzer", "run",
+            ],
+            swiftSettings: tests
+        ),
         .target(
             name: "TestSupport",
             dependencies: [

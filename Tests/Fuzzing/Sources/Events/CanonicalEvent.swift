@@ -26,6 +26,19 @@ struct CanonicalEvent {
         return all
     }
 
+    /// The canonical JSON of every event, each with its installation.
+    static func lines(of decoded: DecodedEvents) -> [[UInt8]] {
+        let records = decoded.events.bytes
+        var cursor = EventCursor()
+        var lines: [[UInt8]] = []
+        while let event = try? cursor.next(in: records.span) {
+            var line: [UInt8] = []
+            CanonicalJSON.append(event, in: records.span, to: &line)
+            lines.append(line)
+        }
+        return lines
+    }
+
     func checkRoundTrip() {
         guard (try? JSONSerialization.jsonObject(with: Data(line))) is [String: Any] else {
             finding("canonical JSON that Foundation cannot read", line)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Gzip
+
 /// Decompresses an input within small limits; what comes out respects them and comes out again.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func decompressOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let body = unsafe FuzzInput.bytes(start, count)
-    let limit = 128 << 10
-    do throws(GzipError) {
-        let content = try GzipDecoder.decode(body.span, maximumBytes: limit, maximumRatio: 200)
-        guard content.count <= limit else { finding("\(content.count) bytes where \(limit) are allowed") }
-        checkAgain(body, content, limit: content.count)
-    } catch {
-        if error == .outOfMemory { finding("no memory for \(count) bytes") }
+enum GzipBodiesTarget: FuzzTarget {
+    static func check(_ body: [UInt8]) {
+        let limit = 128 << 10
+        do throws(GzipError) {
+            let content = try GzipDecoder.decode(body.span, maximumBytes: limit, maximumRatio: 200)
+            guard content.count <= limit else { finding("\(content.count) bytes where \(limit) are allowed") }
+            checkAgain(body, content, limit: content.count)
+        } catch {
+            if error == .outOfMemory { finding("no memory for \(body.count) bytes") }
+        }
     }
-    return 0
 }
 
 /// A limit of exactly the content is no reason to refuse it, and one byte less is.

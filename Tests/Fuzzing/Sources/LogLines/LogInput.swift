@@ -12,8 +12,8 @@ import TelemetryEvents
 struct LogInput {
     let options: LogDecoderOptions
     let log: [UInt8]
-    /// A number that every byte has a part in, for choices that need no byte of their own.
-    let choice: UInt64
+    /// For choices that need no byte of their own.
+    let choices: Choices
 
     init?(_ input: [UInt8]) {
         guard let first = input.first else { return nil }
@@ -25,7 +25,7 @@ struct LogInput {
             isLive: bits & 1 == 1
         )
         log = Array(input[1...])
-        choice = input.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        choices = Choices(input)
     }
 
     private static let zones = [

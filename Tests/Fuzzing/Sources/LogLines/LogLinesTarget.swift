@@ -3,18 +3,19 @@
 import TelemetryEvents
 
 /// Reads an input as a device's log: in one piece, in two, and with a restart between the two.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func readOneLog(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    guard let input = unsafe LogInput(FuzzInput.bytes(start, count)) else { return 0 }
-    let whole = input.whole()
-    let ends = input.lineEnds
-    guard whole.lines.read == UInt64(ends.count) else { finding("\(ends.count) lines, read \(whole.lines)") }
-    ReadingInvariants.check(whole)
-    let place = ends.isEmpty ? 0 : ends[Int(input.choice % UInt64(ends.count))]
-    compare(whole, input.cut(at: place) { $0 }, input, "read in two pieces, cut at \(place)")
-    compare(whole, input.cut(at: place) { restarted($0, input) }, input, "read with a restart at \(place)")
-    checkDamage(input, at: place)
-    return 0
+enum LogLinesTarget: FuzzTarget {
+    static func check(_ bytes: [UInt8]) {
+        guard let input = LogInput(bytes) else { return }
+        let whole = input.whole()
+        let ends = input.lineEnds
+        guard whole.lines.read == UInt64(ends.count) else { finding("\(ends.count) lines, read \(whole.lines)") }
+        ReadingInvariants.check(whole)
+        var choices = input.choices
+        let place = ends.isEmpty ? 0 : ends[choices.next(ends.count)]
+        compare(whole, input.cut(at: place) { $0 }, input, "read in two pieces, cut at \(place)")
+        compare(whole, input.cut(at: place) { restarted($0, input) }, input, "read with a restart at \(place)")
+        checkDamage(input, at: place)
+    }
 }
 
 private func compare(_ whole: LogReading, _ other: LogReading, _ input: LogInput, _ how: String) {
@@ -50,7 +51,7 @@ private func checkDamage(_ input: LogInput, at place: Int) {
     var first = input.decoder()
     _ = first.decode(input.log.span.extracting(..<place), readAt: receivedAt)
     let state = first.state
-    var damage = StateDamage(input.choice)
+    var damage = StateDamage(input.choices)
     for other in [damage.applied(to: state), damage.applied(to: state), input.log] where other != state {
         guard (try? input.decoder(restoring: other)) == nil else { finding("a damaged state that is taken", other) }
     }

@@ -10,28 +10,9 @@ enum ReadingInvariants {
             finding("lines that are nothing: \(lines)")
         }
         for batch in reading.batches {
-            checkReadable(batch)
+            ReadableEvents.check(batch)
             checkTimes(batch)
             for event in CanonicalEvent.all(in: batch) { event.checkRoundTrip() }
-        }
-    }
-
-    /// Every event can be read back and has an identity.
-    static func checkReadable(_ batch: DecodedEvents) {
-        var cursor = EventCursor()
-        var readable = 0
-        do throws(EventRecordError) {
-            while let event = try cursor.next(in: batch.events.bytes.span) {
-                readable += 1
-                if event.kind.belongsToCycle, event.scheduleId.isEmpty, event.scheduledFor == nil {
-                    finding("\(event.kind) of no cycle")
-                }
-            }
-        } catch {
-            finding("an event cannot be read back: \(error)")
-        }
-        guard readable == batch.events.count, batch.identities.count == readable else {
-            finding("\(batch.events.count) events, \(readable) readable, \(batch.identities.count) identities")
         }
     }
 
