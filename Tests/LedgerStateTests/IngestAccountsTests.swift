@@ -166,8 +166,8 @@ struct EventOriginTests {
 struct IngestReceiptTests {
     static func random(_ random: inout SplitMix64) -> IngestReceipt {
         var receipt = IngestReceipt()
-        receipt.duplicates = random.next() >> (random.next() % 64)
-        receipt.unknownFields = random.next() >> (random.next() % 64)
+        receipt.duplicates = random.next() >> (32 + random.next() % 32)
+        receipt.unknownFields = random.next() >> (32 + random.next() % 32)
         for reason in receipt.rejected.indices { receipt.rejected[reason] = UInt64.random(in: 0...9, using: &random) }
         receipt.batchIdentities = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
         if Bool.random(using: &random) {
