@@ -70,7 +70,8 @@ extension OneAtATime {
                 client.finish()
                 await waitUntil("it has come to that") { listening.gate.inside == 1 }
                 listening.gate.open()
-                #expect(HTTPText.statuses(try await client.receiveAll()) == [200, 400])
+                // The 400 may be lost, since a client that has shut its side down is closed at once.
+                #expect([[200], [200, 400]].contains(HTTPText.statuses(try await client.receiveAll())))
                 await waitUntil("its body is given up") { listening.gate.broken == 1 }
             }
         }
