@@ -25,10 +25,16 @@ struct LineAnswers: Sendable {
         durable = max(durable, lines)
         // A line can hold thousands of events; each reason is told once, so that the answers stay in proportion to it.
         var told: Set<Rejection> = []
+        // Those of several fields may say the same.
+        var answers: Set<String> = []
         for rejection in rejections {
-            if told.first?.index != rejection.index { told.removeAll(keepingCapacity: true) }
+            if told.first?.index != rejection.index {
+                told.removeAll(keepingCapacity: true)
+                answers.removeAll(keepingCapacity: true)
+            }
             guard told.insert(rejection).inserted else { continue }
-            refusals += Array("rejected \(rejection.index + 1) \(rejection.reason.name) \(rejection)\n".utf8)
+            let answer = "rejected \(rejection.index + 1) \(rejection.reason.name) \(rejection)\n"
+            if answers.insert(answer).inserted { refusals += Array(answer.utf8) }
         }
     }
 

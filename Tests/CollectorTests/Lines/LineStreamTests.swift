@@ -158,7 +158,9 @@ struct LineAnswersTests {
         var answers = LineAnswers()
         let reasons: [RejectionReason] = [.notAnObject, .malformedJSON, .notAnObject, .malformedJSON]
         let many = Array(repeating: reasons, count: 1_000).joined()
-        answers.add(durable: 9, many.map { Rejection(index: 4, reason: $0) } + [Rejection(index: 5, reason: .tooLong)])
+        let same = Rejection(index: 4, reason: .malformedJSON, field: .event)
+        let rejections = many.map { Rejection(index: 4, reason: $0) } + [same, Rejection(index: 5, reason: .tooLong)]
+        answers.add(durable: 9, rejections)
         let lines = text(answers.next()).split(separator: "\n").map {
             $0.split(separator: " ").prefix(3).joined(separator: " ")
         }
