@@ -150,7 +150,7 @@ bench: swift test-packages ## Measure, beside peers where there are some
 	@bash Benchmarks/run
 
 .PHONY: fuzz
-fuzz: swift test-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
+fuzz: swift build-packages python-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
 	@swift build $(BUILD_FLAGS) --product dnp-telemetry
 	@bash Tests/Fuzzing/run $(or $(SECONDS),60) $(ONLY)
 
