@@ -115,6 +115,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "Export",
+            dependencies: [
+                "MetricsRegistry", "Gzip",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .target(name: "Journald", dependencies: ["CSystemd", "SystemPrimitives"], swiftSettings: strict),
         .target(
             name: "CycleIndex",
@@ -176,7 +190,8 @@ let package = Package(
                 "TelemetryEvents", "ConsoleAssets", "CycleIndex", "LifecycleState", "LogValidation",
                 "PrefetchLifecycle",
                 "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
-                "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
+                "EventLedger", "Export", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames",
+                "Hashing",
                 "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -263,6 +278,11 @@ let package = Package(
             ],
             swiftSettings: tests
         ),
+        .testTarget(
+            name: "ExportTests",
+            dependencies: ["Export", "MetricsRegistry", "TestSupport"],
+            swiftSettings: tests
+        ),
         .testTarget(name: "GzipTests", dependencies: ["Gzip", "TestSupport"], swiftSettings: tests),
         .testTarget(name: "TextOutputTests", dependencies: ["TextOutput", "TestSupport"], swiftSettings: tests),
         .testTarget(
@@ -342,7 +362,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Gzip", "Journald",
+                "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Export", "Gzip",
+                "Journald",
                 "LedgerState", "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 "CollectorTestSupport",

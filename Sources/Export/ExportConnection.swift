@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+internal import NIOCore
+internal import NIOExtras
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOTLS
+internal import Synchronization
+
+/// A connection to one address, one request at a time, kept open between requests. It follows no redirect and reads
+/// bounded answers only.
+package final class ExportConnection: Sendable {
+    /// Why a request got no answer; whether the receiver has it is unknown.
+    package struct Broken: Error, Equatable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The PEM files of TLS.
+    package struct TLSFiles: Sendable, Hashable {
+        /// The authorities to trust instead of the machine's.
+        package var authorities: String?
+        /// The client's certificate chain.
+        package var certificate: String?
+        package var key: String?
+
+        package init() {}
+    }
+
+    private static let longestConnect = Duration.seconds(10)
+    /// After which a connection without a request is closed: receivers close theirs after a minute or more.
+    private static let longestIdle = TimeAmount.seconds(50)
+
+    private let endpoint: ExportEndpoint
+    private let proxy: ExportEndpoint?
+    private let tls: NIOSSLContext?
+    private let timeout: Duration
+    private let userAgent: String
+    private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    /// - Parameters:
+    ///   - proxy: takes the requests, or for an encrypted address the connection (`CONNECT`).
+    ///   - timeout: of a whole request, connecting and the answer included.
+    /// - Throws: what is wrong with the files.
+    package init(
+        to endpoint: ExportEndpoint,
+        proxy: ExportEndpoint?,
+        files: TLSFiles,
+        timeout: Duration,
+        userAgent: String
+    ) throws(ExportTLSError) {
+        self.endpoint = endpoint
+        self.proxy = proxy
+        self.timeout = timeout
+        self.userAgent = userAgent
+        tls = endpoint.isEncrypted ? try files.context() : nil
+    }
+
+    /// Sends a request and returns its answer.
+    ///
+    /// A request that found the open connection closed by the receiver is sent once more on a new one.
+    package func post(
+        _ headers: [(name: String, value: String)],
+        _ body: [UInt8]
+    ) async throws(Broken) -> ExportAnswer {
+        var all = HTTPHeaders([
+            ("Host", endpoint.hostHeader), ("User-Agent", userAgent), ("Content-Length", "\(body.count)"),
+        ])
+        for header in headers { all.replaceOrAdd(name: header.name, value: header.value) }
+        let target = proxy != nil && !endpoint.isEncrypted ? endpoint.absoluteTarget : endpoint.path
+        let request = ExportExchangeHandler.Request(
+            head: HTTPRequestHead(version: .http1_1, method: .POST, uri: target, headers: all),
+            body: ByteBuffer(bytes: body),
+            deadline: NIODeadline.now() + TimeAmount(timeout)
+        )
+        do {
+            return try await withTaskCancellationHandler {
+                try await answer(to: request)
+            } onCancel: {
+                close()
+            }
+        } catch {
+            throw Broken(error, timeout)
+        }
+    }
+
+    /// Closes the connection; the next request opens another one.
+    package func close() {
+        let open = channel.withLock { channel in
+            defer { channel = nil }
+            return channel
+        }
+        open?.close(promise: nil)
+    }
+
+    private func answer(to request: ExportExchangeHandler.Request) async throws -> ExportAnswer {
+        if let open = channel.withLock({ $0 }), open.isActive {
+            do {
+                return try await open.eventLoop.flatSubmit { ExportExchangeHandler.send(request, on: open) }.get()
+            } catch is ExportExchangeHandler.ClosedBeforeAnswer {
+                try Task.checkCancellation()
+            }
+        }
+        let opened = try await connect(by: request.deadline).get()
+        channel.withLock { $0 = opened }
+        // A cancellation that came before the channel was known has closed nothing.
+        if Task.isCancelled { opened.close(promise: nil) }
+        return try await opened.eventLoop.flatSubmit { ExportExchangeHandler.send(request, on: opened) }.get()
+    }
+
+    private func connect(by deadline: NIODeadline) -> EventLoopFuture<any Channel> {
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(min(TimeAmount(Self.longestConnect), deadline - .now()))
+        guard let tls else {
+            return bootstrap.channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try Self.addHTTP(to: channel, isEncrypted: false) }
+            }
+            .connect(host: (proxy ?? endpoint).host, port: (proxy ?? endpoint).port)
+        }
+        guard let proxy else {
+            return bootstrap.channelInitializer { [endpoint] channel in
+                channel.eventLoop.makeCompletedFuture { try Self.addTLS(tls, endpoint, to: channel) }
+            }
+            .connect(host: endpoint.host, port: endpoint.port)
+        }
+        return tunnel(bootstrap, proxy, tls, deadline)
+    }
+
+    /// A connection through a proxy that forwards bytes (RFC 9110, 9.3.6).
+    private func tunnel(
+        _ bootstrap: ClientBootstrap,
+        _ proxy: ExportEndpoint,
+        _ tls: NIOSSLContext,
+        _ deadline: NIODeadline
+    ) -> EventLoopFuture<any Channel> {
+        let endpoint = endpoint
+        let connected = loop.makePromise(of: Void.self)
+        let opened = bootstrap.channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let encoder = HTTPRequestEncoder()
+                let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes))
+                let connect = NIOHTTP1ProxyConnectHandler(
+                    targetHost: endpoint.host,
+                    targetPort: endpoint.port,
+                    headers: ["Host": "\(endpoint.host):\(endpoint.port)"],
+                    deadline: deadline,
+                    promise: connected
+                )
+                try pipeline.addHandlers(encoder, decoder, connect)
+                let handlers = NIOLoopBound((encoder, decoder), eventLoop: channel.eventLoop)
+                connected.futureResult.whenSuccess {
+                    let (encoder, decoder) = handlers.value
+                    channel.pipeline.syncOperations.removeHandler(encoder, promise: nil)
+                    channel.pipeline.syncOperations.removeHandler(decoder, promise: nil)
+                }
+            }
+        }
+        .connect(host: proxy.host, port: proxy.port)
+        opened.whenFailure { connected.fail($0) }
+        return opened.flatMap { channel in
+            connected.futureResult.flatMapThrowing {
+                try Self.addTLS(tls, endpoint, to: channel)
+                return channel
+            }
+        }
+    }
+
+    private static func addTLS(_ tls: NIOSSLContext, _ endpoint: ExportEndpoint, to channel: any Channel) throws {
+        try channel.pipeline.syncOperations.addHandler(
+            NIOSSLClientHandler(context: tls, serverHostname: endpoint.serverName)
+        )
+        try addHTTP(to: channel, isEncrypted: true)
+    }
+
+    private static func addHTTP(to channel: any Channel, isEncrypted: Bool) throws {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(IdleStateHandler(allTimeout: longestIdle))
+        try pipeline.addHTTPClientHandlers()
+        try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: ExportAnswer.maximumBytes))
+        try pipeline.addHandler(ExportExchangeHandler(isEncrypted: isEncrypted))
+    }
+}
+
+/// A file of TLS that cannot be used.
+package struct ExportTLSError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+}
+
+extension ExportConnection.TLSFiles {
+    fileprivate func context() throws(ExportTLSError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.applicationProtocols = ["http/1.1"]
+        if let authorities {
+            let trusted = try Self.read(authorities) { try NIOSSLCertificate.fromPEMFile(authorities) }
+            configuration.trustRoots = .certificates(trusted)
+        }
+        if let certificate, let key {
+            let chain = try Self.read(certificate) { try NIOSSLCertificate.fromPEMFile(certificate) }
+            configuration.certificateChain = chain.map { .certificate($0) }
+            configuration.privateKey = .privateKey(
+                try Self.read(key) { try NIOSSLPrivateKey(file: key, format: .pem) }
+            )
+        }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ExportTLSError(
+                description: "expected a key that belongs to the certificate \(certificate ?? ""), found another one"
+            )
+        }
+    }
+
+    private static func read<Value>(_ path: String, _ read: () throws -> Value) throws(ExportTLSError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw ExportTLSError(description: "expected a file in PEM form at \(path), found none that can be read")
+        }
+    }
+}
+
+/// The last handler of a connection: sends one HTTP/1.1 request at a time and completes with its answer, an error or the
+/// request's deadline.
+private final class ExportExchangeHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPClientResponseFull
+    typealias OutboundOut = HTTPClientRequestPart
+
+    struct Request: Sendable {
+        var head: HTTPRequestHead
+        var body: ByteBuffer
+        var deadline: NIODeadline
+    }
+
+    struct DeadlineExceeded: Error {}
+    /// The connection was closed before the answer was complete.
+    struct ClosedBeforeAnswer: Error {}
+
+    private struct Exchange {
+        let request: Request
+        let answer: EventLoopPromise<ExportAnswer>
+        let timer: Scheduled<Void>
+    }
+
+    /// False until the TLS handshake is complete.
+    private var isReady: Bool
+    private var exchange: Exchange?
+    private var failure: (any Error)?
+    private var context: ChannelHandlerContext?
+
+    init(isEncrypted: Bool) {
+        isReady = !isEncrypted
+    }
+
+    /// Sends a request on a connected channel. Call it on the channel's event loop.
+    static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<ExportAnswer> {
+        do {
+            return try channel.pipeline.syncOperations.handler(type: Self.self).send(request, channel.eventLoop)
+        } catch {
+            // A closed channel has no handlers.
+            return channel.eventLoop.makeFailedFuture(ClosedBeforeAnswer())
+        }
+    }
+
+    private func send(_ request: Request, _ loop: any EventLoop) -> EventLoopFuture<ExportAnswer> {
+        guard let context, failure == nil, exchange == nil else {
+            return loop.makeFailedFuture(isReady ? ClosedBeforeAnswer() : failure ?? ClosedBeforeAnswer())
+        }
+        let answer = loop.makePromise(of: ExportAnswer.self)
+        let timer = loop.assumeIsolated().scheduleTask(deadline: request.deadline) {
+            self.fail(DeadlineExceeded(), context)
+        }
+        exchange = Exchange(request: request, answer: answer, timer: timer)
+        if isReady { write(request, context) }
+        return answer.futureResult
+    }
+
+    private func write(_ request: Request, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.head(request.head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(request.body))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
+        // What comes after the first error is its consequence.
+        let error = failure ?? error
+        failure = error
+        if let exchange {
+            self.exchange = nil
+            exchange.timer.cancel()
+            exchange.answer.fail(error)
+        }
+        context.close(promise: nil)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        fail(ClosedBeforeAnswer(), context)
+        self.context = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            isReady = true
+            if let exchange { write(exchange.request, context) }
+        }
+        if event is IdleStateHandler.IdleStateEvent, exchange == nil { fail(ClosedBeforeAnswer(), context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let response = unwrapInboundIn(data)
+        guard let exchange else { return fail(ClosedBeforeAnswer(), context) }
+        self.exchange = nil
+        exchange.timer.cancel()
+        if !response.head.isKeepAlive { fail(ClosedBeforeAnswer(), context) }
+        var headers: [String: String] = [:]
+        for (name, value) in response.head.headers { headers[name.lowercased()] = value }
+        exchange.answer.succeed(
+            ExportAnswer(
+                status: Int(response.head.status.code),
+                headers: headers,
+                body: response.body.map { Array($0.readableBytesView) } ?? []
+            )
+        )
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(ClosedBeforeAnswer(), context)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(error, context)
+    }
+}
+
+extension ExportConnection.Broken {
+    fileprivate init(_ error: any Error, _ timeout: Duration) {
+        let words =
+            switch error {
+            case is ExportExchangeHandler.DeadlineExceeded, ChannelError.connectTimeout: "no answer within \(timeout)"
+            case is ExportExchangeHandler.ClosedBeforeAnswer, is CancellationError, HTTPParserError.invalidEOFState:
+                "it closed the connection before its answer was complete"
+            case let error as NIOHTTPObjectAggregatorError where error == .frameTooLong:
+                "its answer is longer than \(ExportAnswer.maximumBytes) bytes"
+            case let error as NIOConnectionError:
+                error.connectionErrors.compactMap { ($0.error as? IOError)?.errnoCode }.first.map(Self.words)
+                    ?? "its name has no address"
+            case let error as IOError: Self.words(error.errnoCode)
+            case is HTTPParserError: "its answer is not HTTP"
+            case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: "TLS failed: \(error)"
+            default: "\(error)"
+            }
+        self.init(description: words)
+    }
+
+    private static func words(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}
