@@ -159,6 +159,15 @@ public final class LedgerReader: Sendable {
         )
     }
 
+    /// The bytes of the database that are in use: what deleting batches makes free at once, though the file shrinks later.
+    public func usedBytes() throws(LedgerError) -> Int64 {
+        try connection.transaction(.deferred) { (database) throws(LedgerError) in
+            let pages = try LedgerSchema.integer("PRAGMA page_count", in: database)
+            let free = try LedgerSchema.integer("PRAGMA freelist_count", in: database)
+            return (pages - free) * (try LedgerSchema.integer("PRAGMA page_size", in: database))
+        }
+    }
+
     /// The findings of SQLite's integrity check of the whole file; empty when it is sound.
     ///
     /// At most ``LedgerVerification/maximumFindings``. It reads every page in one transaction; what a running service

@@ -4,10 +4,10 @@ package import EventLedger
 package import Journald
 internal import Synchronization
 
-/// The delivery position in the journal: confirmed, and of that saved in the ledger.
+/// The delivery position in the journal, or at another destination: confirmed, and of that saved in the ledger.
 ///
 /// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there
-/// was a journal to write to.
+/// was a journal to write to, or while a destination was away for too long.
 package final class JournalProgress: Sendable {
     /// The name of the journal's position in the ledger.
     package static let projection = "journal"
@@ -49,15 +49,25 @@ package final class JournalProgress: Sendable {
         var lag: JournalLag
     }
 
+    /// The name of this position in the ledger.
+    package let projection: String
     private let state: Mutex<State>
     private let clock: LedgerClock
 
     /// - Parameters:
     ///   - start: the position to resume from.
     ///   - oldest: the receive time of the first event after it, in microseconds since 1970; nil without one.
+    ///   - projection: the name of the position in the ledger.
     ///   - clock: its wall clock tells the age of that event now; from here on events age by its monotonic clock, whatever
     ///     the wall clock is set to.
-    package init(_ start: Reached, end: LedgerPosition, oldest: Int64?, clock: LedgerClock = .system) {
+    package init(
+        _ start: Reached,
+        end: LedgerPosition,
+        oldest: Int64?,
+        projection: String = JournalProgress.projection,
+        clock: LedgerClock = .system
+    ) {
+        self.projection = projection
         var lag = JournalLag()
         if let oldest, end.sequence > start.position.sequence {
             lag.committed(end.sequence, at: Self.now(clock) &- max(clock.now() &- oldest, 0))
@@ -124,6 +134,9 @@ package final class JournalProgress: Sendable {
     /// The last confirmed event.
     package var latest: UInt64 { state.withLock { $0.reached.position.sequence } }
 
+    /// The events that are never delivered.
+    package var skipped: UInt64 { state.withLock { $0.reached.skipped } }
+
     /// Reports that a position is durable.
     package func saved(_ reached: Reached) {
         state.withLock { $0.saved = reached }
@@ -136,16 +149,23 @@ extension JournalProgress {
     /// - Parameter readable: the end of what can be read, where the last batch is damaged: nothing lags behind that.
     package static func resume(
         _ ledger: EventLedger,
+        projection: String = JournalProgress.projection,
         upTo readable: LedgerPosition? = nil,
         clock: LedgerClock = .system
     ) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
-        let saved = try ledger.reader.position(of: JournalProgress.projection)
-        let start = Reached.resuming(saved, pruned: statistics.pruned)
+        let saved = try ledger.reader.position(of: projection)
+        // What was deleted before there was a destination was never meant for it.
+        let isNew = saved == nil && projection != Self.projection
+        let start =
+            isNew
+            ? Reached(position: statistics.pruned, cursor: nil, skipped: 0)
+            : Reached.resuming(saved, pruned: statistics.pruned)
         return JournalProgress(
             start,
             end: readable ?? statistics.end,
             oldest: try received(after: start.position.sequence, ledger.reader) ?? statistics.oldestReceivedAt,
+            projection: projection,
             clock: clock
         )
     }

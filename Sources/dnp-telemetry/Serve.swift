@@ -61,6 +61,9 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup(title: "Log sources")
     var sources: SourceOptions
 
+    @OptionGroup(title: "Other systems")
+    var exports: ExportOptions
+
     @OptionGroup(title: "Limits")
     var limits: LimitOptions
 
@@ -88,7 +91,7 @@ struct Serve: AsyncParsableCommand {
         let level = LiveLogHandler.Level(configuration.logLevel)
         let output = LogOutput(configuration.logFormat, environment: environment)
         let log = Logger(label: "dnp-telemetry") { _ in LiveLogHandler(output.handler(), level: level) }
-        for problem in reader.unknownVariables { log.warning("\(problem)") }
+        for problem in reader.variableWarnings { log.warning("\(problem)") }
         do {
             try await CollectorService.run(
                 configuration,
@@ -124,7 +127,7 @@ struct Serve: AsyncParsableCommand {
 
     /// The settings given as options.
     private var given: [String: [String]] {
-        let groups: [any SettingOptions] = [listening, storage, sources, limits, times, metricsAndLog]
+        let groups: [any SettingOptions] = [listening, storage, sources, exports, limits, times, metricsAndLog]
         var given: [String: [String]] = [:]
         for (name, texts) in groups.flatMap(\.given) { given[name] = texts }
         return given

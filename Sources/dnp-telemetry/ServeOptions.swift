@@ -120,6 +120,22 @@ struct SourceOptions: ParsableArguments, SettingOptions {
     }
 }
 
+/// Where metrics and events are sent.
+struct ExportOptions: ParsableArguments, SettingOptions {
+    @Option(help: .setting("export"))
+    var export: [String] = []
+
+    @Option(help: .setting("export-backlog"))
+    var exportBacklog: String?
+
+    var given: GivenSettings {
+        [
+            ("export", export.isEmpty ? nil : export),
+            ("export-backlog", exportBacklog.map { [$0] }),
+        ]
+    }
+}
+
 /// Upper limits and rates.
 struct LimitOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("max-body"))

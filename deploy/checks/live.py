@@ -8,11 +8,13 @@ recorded series must exist, every metric must be on a page, and exactly the expe
 """
 
 import argparse
+import http.server
 import math
 import pathlib
 import re
 import sys
 import tempfile
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -149,6 +151,28 @@ def rules_after_restarts(prometheus):
     return None if is_down else rules
 
 
+class Destination(http.server.BaseHTTPRequestHandler):
+    """Takes whatever is exported."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def destination():
+    """The address of a destination, which ends with this process."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Destination)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
 def run(binary, directory):
     followed, web, credentials = directory / "device.log", directory / "web.config.yml", directory / "credentials"
     web.write_text("{}\n")
@@ -158,7 +182,7 @@ def run(binary, directory):
     services = [
         Service(
             binary, directory / "labelled", "--label", "platform", "--label", "app_version", "--journal", "stdout",
-            "--follow", followed,
+            "--follow", followed, "--export", f"otlp {destination()} interval=1s",
         ),
         Service(binary, directory / "plain", "--journal", "off", "--web-config", web),
     ]

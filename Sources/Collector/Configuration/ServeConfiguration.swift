@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
+package import Export
 internal import Journald
 internal import LedgerState
 package import LifecycleMetrics
@@ -108,6 +109,12 @@ package struct ServeConfiguration: Sendable {
     package var logFormat = LogFormat.text
     /// Whether there is no start screen.
     package var isQuiet = false
+    /// Where metrics and events are sent.
+    package var exports: [ExportSetting] = []
+    /// How many bytes of the ledger's database may be in use while batches wait for destinations.
+    package var exportBacklog = 1 << 30
+    /// The attributes of the resource that OpenTelemetry's variables name.
+    package var resourceAttributes: [MetricsPage.Label] = []
     /// How long batches stay in the ledger after they are counted and journaled, in seconds.
     package var retentionSeconds: Int64 = 0
 

@@ -9,7 +9,7 @@ internal import TelemetryEvents
 /// All settings of the service; options, variables, keys of the file and their documentation follow from this list.
 package enum Settings {
     /// In the order in which they are documented.
-    package static let all = listening + storage + sources + limits + rates + times + output
+    package static let all = listening + storage + sources + exports + limits + rates + times + output
 
     /// By name.
     package static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -166,6 +166,25 @@ extension Settings {
             isPath: true,
             "journald's socket.",
             path
+        ),
+    ]
+}
+
+extension Settings {
+    /// Where metrics and events are sent.
+    private static let exports: [Setting] = [
+        .list(
+            "export",
+            \.exports,
+            "destination",
+            "Where to send metrics and events: otlp or remote-write, an address, and attributes separated by spaces."
+        ) { (text) throws(SettingError) in try ExportSetting(text) },
+        .size(
+            "export-backlog",
+            \.exportBacklog,
+            standard: "1GiB",
+            (16 << 20)...(1 << 50),
+            "Size of the ledger up to which events wait for a destination; beyond it the oldest are dropped for it."
         ),
     ]
 }

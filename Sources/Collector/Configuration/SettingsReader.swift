@@ -75,6 +75,9 @@ package struct SettingsReader: Sendable {
                 )
             }
         }
+        let variables = OpenTelemetryVariables(environment)
+        if let setting = variables.setting { reading.configuration.exports.append(setting) }
+        reading.configuration.resourceAttributes = variables.attributes
         if reading.configuration.stateDirectory.isEmpty {
             reading.problems.append(
                 ConfigurationProblem(
@@ -97,10 +100,13 @@ package struct SettingsReader: Sendable {
         }
     }
 
+    /// What is likely a mistake in the environment: warnings and not errors, since other programs may set the variables.
+    package var variableWarnings: [ConfigurationProblem] {
+        unknownVariables + OpenTelemetryVariables(environment).warnings
+    }
+
     /// Variables with the prefix of settings that name none, except those that Kubernetes sets for a service of this name.
-    ///
-    /// Warnings and not errors, since other programs may set them.
-    package var unknownVariables: [ConfigurationProblem] {
+    private var unknownVariables: [ConfigurationProblem] {
         let known = Set(Settings.all.map(\.variable) + [Self.fileVariable])
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
             .filter { !$0.hasPrefix("DNP_TELEMETRY_PORT") && !$0.hasPrefix("DNP_TELEMETRY_SERVICE_") }
@@ -219,7 +225,7 @@ struct SettingsReading: Sendable {
 
     /// The problems of settings that are valid alone and conflict with each other.
     var conflicts: [ConfigurationProblem] {
-        listenersNamedTwice + [bodiesAboveBudget, metricsOnPageOfConsole].compactMap(\.self)
+        listenersNamedTwice + destinationsNamedTwice + [bodiesAboveBudget, metricsOnPageOfConsole].compactMap(\.self)
     }
 
     /// The first part of the paths of the console's pages.
@@ -245,6 +251,16 @@ struct SettingsReading: Sendable {
             ConfigurationProblem(
                 origin(of: "listen", index),
                 "found \(listeners[index].name) twice; list it once, with all that it serves"
+            )
+        }
+    }
+
+    private var destinationsNamedTwice: [ConfigurationProblem] {
+        let names = configuration.exports.map(\.name)
+        return names.indices.filter { names[..<$0].contains(names[$0]) }.map { index in
+            ConfigurationProblem(
+                origin(of: "export", index),
+                "found the destination \(names[index]) twice; give one of them another name="
             )
         }
     }

@@ -3,7 +3,7 @@
 internal import EventLedger
 internal import LedgerState
 
-/// Saves the journal's position and deletes batches that no projection needs any more.
+/// Saves the positions of the journal and of the destinations, and deletes batches that nobody needs any more.
 struct LedgerRetention: Sendable {
     private static let intervalMicroseconds: Int64 = 1_000_000
     /// The same while the ledger is short of room.
@@ -14,15 +14,22 @@ struct LedgerRetention: Sendable {
     private static let pauseMicroseconds: Int64 = 10_000
 
     private let journal: JournalProgress?
+    private let destinations: WaitingDestinations
     private let keepSeconds: @Sendable () -> Int64
     private var nextAt: Int64 = 0
     private var lastAt: Int64 = 0
 
     /// - Parameters:
     ///   - journal: The journal's position; nil without a journal.
+    ///   - destinations: Those that events are exported to.
     ///   - keepSeconds: How long batches are kept beyond that, read at each call since it is hot-reloadable.
-    init(journal: JournalProgress?, keepSeconds: @escaping @Sendable () -> Int64) {
+    init(
+        journal: JournalProgress?,
+        destinations: WaitingDestinations = WaitingDestinations(),
+        keepSeconds: @escaping @Sendable () -> Int64
+    ) {
         self.journal = journal
+        self.destinations = destinations
         self.keepSeconds = keepSeconds
     }
 
@@ -47,7 +54,7 @@ struct LedgerRetention: Sendable {
         // What need not be kept goes whatever the clock says.
         guard keepMicroseconds == 0 || believed != nil else { return true }
         let pruning = try ledger.prune(
-            upTo: prunable(lifecycle),
+            upTo: try prunable(lifecycle, ledger, isShort: isShort),
             keepSince: keepMicroseconds == 0 ? .max : (believed ?? now) - keepMicroseconds,
             now: (believed ?? now) + ClockWatch.toleratedMicroseconds,
             limit: Self.maximumBatches
@@ -61,25 +68,46 @@ struct LedgerRetention: Sendable {
         journal.map { $0.latest > lifecycle.sequence } ?? true
     }
 
-    /// The position that both projections have passed. Rows without events may follow the journal's batch; it needs none.
-    private func prunable(_ lifecycle: LedgerPosition) -> LedgerPosition {
-        guard let written = journal?.saved.position, written.sequence < lifecycle.sequence else { return lifecycle }
-        return min(lifecycle, written)
+    /// The position that all projections have passed. Rows without events may follow the journal's batch; it needs none.
+    private func prunable(
+        _ lifecycle: LedgerPosition,
+        _ ledger: EventLedger,
+        isShort: Bool
+    ) throws(LedgerError) -> LedgerPosition {
+        var end = lifecycle
+        if let written = journal?.saved.position, written.sequence < end.sequence { end = min(end, written) }
+        guard let least = destinations.least, least.sequence < end.sequence else { return end }
+        // No destination holds up ingest: it waits for them within a limit, and not where the disk is nearly full.
+        if isShort { return end }
+        let isOverLimit = try ledger.reader.usedBytes() > Int64(destinations.limit())
+        return isOverLimit ? end : min(end, least)
     }
 
-    /// Makes the journal's position durable; only then is it shown as confirmed, so that the counter never falls after a kill.
+    /// Makes the positions durable; only then are they shown as confirmed, so that the counter never falls after a kill.
     func savePosition(_ ledger: EventLedger, now: Int64) {
-        guard let journal, let reached = journal.unsaved else { return }
-        do throws(LedgerError) {
-            try ledger.advance(
-                projection: JournalProgress.projection,
-                to: reached.position,
-                note: reached.note,
-                now: now
-            )
-            journal.saved(reached)
-        } catch {
-            return
+        for progress in destinations.progresses + (journal.map { [$0] } ?? []) {
+            guard let reached = progress.unsaved else { continue }
+            do throws(LedgerError) {
+                try ledger.advance(
+                    projection: progress.projection,
+                    to: reached.position,
+                    note: reached.note,
+                    now: now
+                )
+                progress.saved(reached)
+            } catch {
+                continue
+            }
         }
     }
+}
+
+/// The destinations that batches wait for within a limit.
+struct WaitingDestinations: Sendable {
+    var progresses: [JournalProgress] = []
+    /// How many bytes of the database may be in use while batches wait, read at each call since it is hot-reloadable.
+    var limit: @Sendable () -> Int = { .max }
+
+    /// The position that all of them have passed; nil without any.
+    var least: LedgerPosition? { progresses.map(\.saved.position).min() }
 }

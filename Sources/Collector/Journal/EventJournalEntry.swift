@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EventLedger
 internal import Journald
 internal import LedgerState
 internal import PrefetchLifecycle
@@ -28,6 +29,15 @@ enum EventJournalEntry {
     static let cycle: JournalField = "DNP_CYCLE"
     /// A violation; the field occurs once for each.
     static let violation: JournalField = "DNP_VIOLATION"
+
+    /// Appends a record, which may be a verdict, of a batch.
+    static func append(_ record: LedgerRecord, _ batch: LedgerBatch, key: IdentityKey, to entry: inout JournalEntry) {
+        switch record {
+        case .event(let event): append(event, batch.events, key: key, to: &entry)
+        case .cycle(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
+        case .run(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
+        }
+    }
 
     /// - Parameter key: The key of the hashes that identify cycles.
     static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {

@@ -23,13 +23,9 @@ final class EventJournalSource: JournalSource {
 
     func read(after sequence: UInt64, limit: Int, into buffer: inout JournalEntryBuffer) throws {
         try records.withLock { records in
-            try records.read(after: sequence) { record, number, bytes in
+            try records.read(after: sequence) { record, number, batch in
                 try buffer.append(sequence: number) { entry in
-                    switch record {
-                    case .event(let event): EventJournalEntry.append(event, bytes, key: key, to: &entry)
-                    case .cycle(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
-                    case .run(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
-                    }
+                    EventJournalEntry.append(record, batch, key: key, to: &entry)
                 }
                 return buffer.count < limit && !buffer.isFull
             }

@@ -101,9 +101,9 @@ final class StandardOutputJournal: Sendable {
     /// - Returns: The number of the last record that was read or skipped.
     private func read(after sequence: UInt64, into lines: inout [UInt8]) throws -> UInt64 {
         try records.withLock { records in
-            try records.read(after: sequence) { record, _, bytes in
+            try records.read(after: sequence) { record, _, batch in
                 switch record {
-                case .event(let event): CanonicalJSON.append(event, in: bytes.span, to: &lines)
+                case .event(let event): CanonicalJSON.append(event, in: batch.events.span, to: &lines)
                 case .cycle(let verdict): lines += verdict.json
                 case .run(let verdict): lines += verdict.json
                 }

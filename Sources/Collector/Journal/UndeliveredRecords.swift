@@ -4,7 +4,7 @@ internal import EventLedger
 internal import LedgerState
 internal import Logging
 
-/// Reads the events and verdicts of the ledger in order, for the journal.
+/// Reads the events and verdicts of the ledger in order, for the journal or another destination.
 ///
 /// The current batch stays in memory, so that a large one is read from the ledger once.
 ///
@@ -34,6 +34,8 @@ struct UndeliveredRecords {
 
     private let reader: LedgerReader
     private let progress: JournalProgress
+    /// Where the records go, as the log names it.
+    private let destination: String
     private let log: Logger
 
     private var place = Place()
@@ -47,9 +49,10 @@ struct UndeliveredRecords {
     /// The failure that was logged last; nil while the ledger can be read.
     private var failure: String?
 
-    init(_ reader: LedgerReader, progress: JournalProgress, log: Logger) {
+    init(_ reader: LedgerReader, progress: JournalProgress, destination: String = "the journal", log: Logger) {
         self.reader = reader
         self.progress = progress
+        self.destination = destination
         self.log = log
     }
 
@@ -58,8 +61,8 @@ struct UndeliveredRecords {
 
     /// Passes the records that follow a number to a closure, until it returns false or there are no more.
     ///
-    /// - Parameter take: Gets a record, its number and the records that it refers to; returns whether it has room for more.
-    mutating func read(after sequence: UInt64, _ take: (LedgerRecord, UInt64, [UInt8]) throws -> Bool) throws {
+    /// - Parameter take: Gets a record, its number and the batch that it is in; returns whether it has room for more.
+    mutating func read(after sequence: UInt64, _ take: (LedgerRecord, UInt64, LedgerBatch) throws -> Bool) throws {
         do {
             try fill(after: sequence, take)
         } catch {
@@ -73,7 +76,7 @@ struct UndeliveredRecords {
 
     private mutating func fill(
         after sequence: UInt64,
-        _ take: (LedgerRecord, UInt64, [UInt8]) throws -> Bool
+        _ take: (LedgerRecord, UInt64, LedgerBatch) throws -> Bool
     ) throws {
         readAfter = sequence
         if place.sequence != sequence || place.batches.isEmpty { try seek(sequence) }
@@ -132,7 +135,7 @@ struct UndeliveredRecords {
     /// - Returns: False when there is no room, or when what was taken must be delivered first.
     private mutating func takeBatch(
         _ taken: inout Int,
-        _ take: (LedgerRecord, UInt64, [UInt8]) throws -> Bool
+        _ take: (LedgerRecord, UInt64, LedgerBatch) throws -> Bool
     ) throws -> Bool {
         let stored = place.batches[place.index]
         progress.willWrite(batchEndingAt: stored.position)
@@ -159,7 +162,7 @@ struct UndeliveredRecords {
             place.cursor = cursor
             place.sequence += 1
             taken += 1
-            guard try take(record, place.sequence, records) else { return false }
+            guard try take(record, place.sequence, stored.batch) else { return false }
         }
     }
 
@@ -180,7 +183,7 @@ struct UndeliveredRecords {
         skipped = end
         progress.passOver(end - start)
         log.error(
-            "events cannot be read from the ledger and are not written to the journal: \(reason)",
+            "events cannot be read from the ledger and do not get to \(destination): \(reason)",
             metadata: ["first": "\(start + 1)", "last": "\(end)"]
         )
     }
@@ -189,12 +192,12 @@ struct UndeliveredRecords {
         let message = "\(error)"
         guard message != failure else { return }
         failure = message
-        log.error("cannot read events for the journal: \(message); trying again")
+        log.error("cannot read events for \(destination): \(message); trying again")
     }
 
     private mutating func logRecovery() {
         guard failure != nil else { return }
         failure = nil
-        log.notice("events for the journal can be read again")
+        log.notice("events for \(destination) can be read again")
     }
 }

@@ -101,8 +101,9 @@ package enum CollectorService {
     /// 4. reloads end;
     /// 5. HTTP accepts nothing more and answers the requests under way;
     /// 6. the files of the security rules are watched no longer;
-    /// 7. the journal's writer delivers for at most a second;
-    /// 8. the ledger's queue is committed, the checkpoint saved and the ledger closed.
+    /// 7. the destinations get the last metrics, within a second;
+    /// 8. the journal's writer delivers for at most a second;
+    /// 9. the ledger's queue is committed, the checkpoint saved and the ledger closed.
     ///
     /// What submits events thereby always ends before what takes them.
     private static func services(
@@ -116,6 +117,7 @@ package enum CollectorService {
         [
             .init(named: WriterService(writer: pipeline.writer, log: log)),
             .init(named: JournalService(output: pipeline.output)),
+            .init(named: ExportService(pipeline: pipeline.exports)),
             .init(named: listeners.watch),
             .init(named: listeners.http, onFailure: .gracefullyShutdownGroup),
             .init(named: ReloadService(reloader: listeners.reloader, signals: signals)),
@@ -240,6 +242,7 @@ private struct ServiceListeners {
                     apps: configuration.apps,
                     readiness: readiness,
                     journal: pipeline.progress,
+                    exports: pipeline.exports,
                     writer: writer,
                     startedAt: LedgerClock.system.now()
                 )

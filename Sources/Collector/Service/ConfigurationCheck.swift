@@ -24,7 +24,7 @@ package struct ConfigurationCheck: Sendable {
         let security = SecurityCheck(reading)
         let paths = PathCheck(reading)
         problems = (reading.problems + reading.conflicts + security.problems + paths.problems).inOrder(of: file)
-        warnings = (reader.unknownVariables + security.warnings + paths.warnings).inOrder(of: file)
+        warnings = (reader.variableWarnings + security.warnings + paths.warnings).inOrder(of: file)
         settings = EffectiveSettings(reading)
     }
 

@@ -16,6 +16,8 @@ struct ServicePipeline {
     /// How far the journal is; nil where none is written.
     let progress: JournalProgress?
     let output: JournalOutput
+    /// What goes to other systems.
+    let exports: ExportPipeline
     /// What the console shows; nil where it is off.
     let console: ConsoleFeed?
 
@@ -41,12 +43,28 @@ struct ServicePipeline {
             configuration.journal == .off
             ? nil : try JournalProgress.resume(ledger, upTo: storage.projection.position)
         let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
+        let exports = try ExportPipeline(
+            configuration,
+            ledger,
+            upTo: storage.projection.position,
+            registry,
+            key: storage.identityKey,
+            now: clock.now,
+            log: log
+        )
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
         console = storage.projection.index == nil ? nil : ConsoleFeed(after: storage.ledger.position.sequence)
         let processor = IngestProcessor(
             storage.projection,
             recovery: storage.recovery,
-            retention: LedgerRetention(journal: progress, keepSeconds: { live.current.retentionSeconds }),
+            retention: LedgerRetention(
+                journal: progress,
+                destinations: WaitingDestinations(
+                    progresses: exports.progresses,
+                    limit: { live.current.exportBacklog }
+                ),
+                keepSeconds: { live.current.retentionSeconds }
+            ),
             metrics: ProjectionMetrics(
                 registry,
                 created: ledger.createdAt,
@@ -62,6 +80,7 @@ struct ServicePipeline {
             progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
             output.wake()
+            exports.committed(position.sequence)
         }
         writer = try GroupCommit(
             ledger: ledger,
@@ -76,6 +95,7 @@ struct ServicePipeline {
         )
         self.progress = progress
         self.output = output
+        self.exports = exports
         collectAtScrape(ledgerMetrics)
     }
 

@@ -180,7 +180,7 @@ struct SettingsReaderTests {
             "DNP_TELEMETRY_CONFIG": "x", "DNP_TELEMETRY_MAX_BODY": "1", "OTHER": "1",
         ])
         #expect(
-            reader.unknownVariables.map(\.description) == [
+            reader.variableWarnings.map(\.description) == [
                 "DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?"
             ]
         )

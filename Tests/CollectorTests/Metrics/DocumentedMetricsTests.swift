@@ -3,6 +3,7 @@
 import CollectorTestSupport
 import CoreMetrics
 import EventLedger
+import Export
 import Foundation
 import HummingbirdCore
 import MetricsRegistry
@@ -57,6 +58,9 @@ struct DocumentedMetricsTests {
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = LedgerLifeMetrics(registry)
         _ = JournalMetrics(registry)
+        _ = ExportLagMetrics(registry)
+        let endpoint = try #require(ExportEndpoint("http://127.0.0.1:4318"))
+        _ = ExportMetrics(registry, ExportDestination("otlp", .logs, endpoint))
         _ = FollowMetrics(registry)
         _ = JournalSourceMetrics(registry)
         _ = LinesMetrics(registry)

@@ -2,6 +2,7 @@
 
 internal import CycleIndex
 internal import EventLedger
+internal import Export
 internal import Hummingbird
 internal import LedgerState
 internal import PrefetchLifecycle
@@ -37,6 +38,8 @@ struct HealthRoute: Sendable {
             json.array { json in writeSources(snapshot.accounts, to: &json) }
             json.name("limits")
             json.array { json in writeLimits(snapshot, statistics, to: &json) }
+            json.name("exports")
+            json.array { json in writeExports(accepted: snapshot.position.sequence, to: &json) }
             json.name("rejections")
             json.array { json in writeRejections(snapshot.accounts, to: &json) }
             json.name("warnings")
@@ -119,6 +122,23 @@ struct HealthRoute: Sendable {
                 json.value(UInt64(row.limit))
                 json.name("unit")
                 json.value(row.unit)
+            }
+        }
+    }
+
+    private func writeExports(accepted: UInt64, to json: inout JSONWriter) {
+        for stream in status.exports.health(accepted: accepted) {
+            json.object { json in
+                json.name("destination")
+                json.value(stream.destination.name)
+                json.name("signal")
+                json.value(stream.destination.signal.rawValue)
+                json.name("address")
+                json.value("\(stream.destination.endpoint)")
+                json.name("complaint")
+                json.value(stream.complaint.map { PlainText.line($0) })
+                json.name("pending")
+                json.value(stream.pending.map { Int64(clamping: $0) })
             }
         }
     }

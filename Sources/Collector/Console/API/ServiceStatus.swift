@@ -13,6 +13,8 @@ struct ServiceStatus: Sendable {
     let readiness: Readiness
     /// Nil where no journal is written.
     let journal: JournalProgress?
+    /// What goes to other systems.
+    let exports: ExportPipeline
     let writer: GroupCommit<IngestProcessor>
     /// When the service began, in microseconds since 1970.
     let startedAt: Int64

@@ -44,6 +44,7 @@ function cards({
   accounts = [],
   sources = [],
   limits = [],
+  exports: destinations = [],
   rejections = [],
   configuration = []
 }) {
@@ -67,6 +68,14 @@ function cards({
     ["skipped", count(journal.skipped)]
   ];
   const received = sources.map(each => [short(each.source, 40), short(each.format, 30), count(each.received)]);
+  const sent = destinations.map(each => [
+    short(each.destination, 40),
+    short(each.signal, 20),
+    h("code", short(each.address, 80)),
+    mark(each.complaint ? "failed" : "reached", each.complaint ? "does not take all" : "takes all"),
+    each.pending === null ? "-" : count(each.pending),
+    value(each.complaint ?? "")
+  ]);
   const refused = rejections
     .filter(each => each.count > 0)
     .sort((a, b) => b.count - a.count)
@@ -90,6 +99,13 @@ function cards({
     card("w4", "Ledger", "The durable record of accepted events.", facts("Ledger", ledgerFacts)),
     card("w4", "Journal", "Each event as an entry of systemd-journald.", facts("Journal", journalFacts)),
     card("w4", "Sources", "Where events came from.", list(received, "Sources", ["source", "format", "received.num"])),
+    destinations.length > 0 &&
+      card(
+        "w12",
+        "Destinations",
+        "Where metrics and events are sent. Events that a destination lacks wait in the ledger.",
+        list(sent, "Destinations", ["destination", "signal", "address", "state", "waiting.num", "says"], ".events")
+      ),
     card(
       "w12",
       "Rejections",
