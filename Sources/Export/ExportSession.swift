@@ -28,7 +28,7 @@ package final class ExportSession: Sendable {
     ///   - now: microseconds since 1970.
     package init(
         _ destination: ExportDestination,
-        maximum: Int = 4 << 20,
+        maximum: Int = 1 << 20,
         userAgent: String,
         headers: @escaping HeaderSource,
         metrics: ExportMetrics,

@@ -25,7 +25,9 @@ final class EventLogSource: LogSource {
     private let state: Mutex<State>
     private let progress: JournalProgress
     private let ledger: EventLedger
+    private let destination: String
     private let key: IdentityKey
+    private let log: Logger
     private let lastRead: Atomic<UInt64>
 
     /// - Parameters:
@@ -41,9 +43,11 @@ final class EventLogSource: LogSource {
     ) {
         self.ledger = ledger
         self.progress = progress
+        self.destination = destination
         self.key = key
+        self.log = log
         lastRead = Atomic(progress.latest)
-        let records = UndeliveredRecords(reader, progress: progress, destination: "\(destination)", log: log)
+        let records = UndeliveredRecords(reader, progress: progress, destination: destination, log: log)
         state = Mutex(State(records: records))
     }
 
@@ -69,10 +73,23 @@ final class EventLogSource: LogSource {
                 return logs.byteCount < maximumBytes
             }
             state.entry = entry
-            return max(state.records.sequence, sequence)
+            let end = max(state.records.sequence, sequence)
+            return end > sequence ? end : try passOverDeleted(after: sequence)
         }
         lastRead.store(max(end, lastRead.load(ordering: .relaxed)), ordering: .relaxed)
         return end
+    }
+
+    /// The number after which the ledger has events, where those that follow were deleted and none came after them.
+    private func passOverDeleted(after sequence: UInt64) throws -> UInt64 {
+        let pruned = try ledger.reader.statistics().pruned.sequence
+        guard pruned > sequence else { return sequence }
+        progress.passOver(pruned - sequence)
+        log.error(
+            "events were deleted from the ledger before \(destination) had them",
+            metadata: ["first": "\(sequence + 1)", "last": "\(pruned)"]
+        )
+        return pruned
     }
 
     private static func append(

@@ -119,6 +119,24 @@ struct EventLogSourceTests {
         #expect(destination.progress.skipped == 5)
     }
 
+    @Test("a destination goes on where the ledger was emptied before it, though no event follows")
+    func emptiedLedger() throws {
+        let destination = try Destination(batches: 3)
+        #expect(try destination.read(after: 0, maximumBytes: 1).end == 1)
+        destination.source.delivered(1)
+        let end = destination.ledger.position
+        try destination.ledger.prune(upTo: end, keepSince: .max)
+        // What was read from the ledger before stays readable; then comes what is gone.
+        var last: UInt64 = 1
+        while case let next = try destination.read(after: last).end, next > last { last = next }
+        #expect(last == 9)
+        destination.source.delivered(last)
+        #expect(destination.progress.skipped == destination.source.dropped(pruned: end))
+        _ = try Destination.append(9, to: destination.ledger)
+        let later = try destination.read(after: last)
+        #expect(later.end == 12 && later.count == 3)
+    }
+
     @Test("batches wait for a destination within the limit, and not beyond it or where the disk is short")
     func retentionWaits() throws {
         func remaining(limit: Int, isShort: Bool) throws -> Int64 {
