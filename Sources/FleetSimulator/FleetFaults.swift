@@ -2,7 +2,7 @@
 
 internal import TelemetryEvents
 
-/// What goes wrong around the devices, in parts of a million.
+/// What goes wrong around the devices and on the way to a collector, in parts of a million.
 package struct FleetFaults: Equatable, Sendable {
     /// Of a day: what was not sent until its end is lost with the client's storage.
     package var lostStorage: Int64 = 0
@@ -18,6 +18,14 @@ package struct FleetFaults: Equatable, Sendable {
     package var duplicate: Int64 = 0
     /// Of a day: its events are told in another order.
     package var reorder: Int64 = 0
+    /// Of a batch: its connection breaks while it is sent, and it is sent again.
+    package var lossBefore: Int64 = 0
+    /// Of a batch: its answer is lost, and it is sent again.
+    package var lossAfter: Int64 = 0
+    /// Of a batch: its answer is lost, and it is sent again in two pieces.
+    package var split: Int64 = 0
+    /// Of a batch: it is sent again although it was acknowledged.
+    package var duplicateRequest: Int64 = 0
 
     package init() {}
 
@@ -26,51 +34,47 @@ package struct FleetFaults: Equatable, Sendable {
         package let name: String
         package let summary: String
         let largest: Int64
-        let path: @Sendable (inout FleetFaults, Int64?) -> Int64
+        let rate: any WritableKeyPath<FleetFaults, Int64> & Sendable
 
         init(
             _ name: String,
-            _ largest: Int64,
-            _ summary: String,
-            _ path: @escaping @Sendable (inout FleetFaults, Int64?) -> Int64
+            _ rate: any WritableKeyPath<FleetFaults, Int64> & Sendable,
+            upTo largest: Int64,
+            _ summary: String
         ) {
-            self.name = name
-            self.summary = summary
-            self.largest = largest
-            self.path = path
+            (self.name, self.rate, self.largest, self.summary) = (name, rate, largest, summary)
         }
     }
 
-    package static let kinds = [
-        Kind("duplicate", 200_000, "of events that are told twice") {
-            $0.duplicate = $1 ?? $0.duplicate
-            return $0.duplicate
-        },
-        Kind("reorder", 500_000, "of days whose events are told in another order") {
-            $0.reorder = $1 ?? $0.reorder
-            return $0.reorder
-        },
-        Kind("clock-step", 100_000, "of days before which the device's clock is set, by up to 20 minutes") {
-            $0.clockStep = $1 ?? $0.clockStep
-            return $0.clockStep
-        },
-        Kind("clock-drift", 200, "how far a clock is off after a day, 0.0001 for 8.6 s") {
-            $0.clockDrift = $1 ?? $0.clockDrift
-            return $0.clockDrift
-        },
-        Kind("zone", 50_000, "of days on which the device travels to another time zone") {
-            $0.zone = $1 ?? $0.zone
-            return $0.zone
-        },
-        Kind("battery", 50_000, "of days whose task and notification a dead battery prevents") {
-            $0.deadBattery = $1 ?? $0.deadBattery
-            return $0.deadBattery
-        },
-        Kind("storage", 50_000, "of days whose events are lost with the client's storage") {
-            $0.lostStorage = $1 ?? $0.lostStorage
-            return $0.lostStorage
-        },
+    /// All kinds, in the order in which their rates are drawn: new ones stand last, so that no seed tells another story.
+    package static let kinds = kindsOfDevices + kindsOfRequests
+
+    /// What changes what a device tells.
+    private static let kindsOfDevices = [
+        Kind("duplicate", \.duplicate, upTo: 200_000, "of events that are told twice"),
+        Kind("reorder", \.reorder, upTo: 500_000, "of days whose events are told in another order"),
+        Kind(
+            "clock-step",
+            \.clockStep,
+            upTo: 100_000,
+            "of days before which the device's clock is set, by up to 20 minutes"
+        ),
+        Kind("clock-drift", \.clockDrift, upTo: 200, "how far a clock is off after a day, 0.0001 for 8.6 s"),
+        Kind("zone", \.zone, upTo: 50_000, "of days on which the device travels to another time zone"),
+        Kind("battery", \.deadBattery, upTo: 50_000, "of days whose task and notification a dead battery prevents"),
+        Kind("storage", \.lostStorage, upTo: 50_000, "of days whose events are lost with the client's storage"),
     ]
+
+    /// What changes how a batch is sent, and nothing of what must be counted.
+    private static let kindsOfRequests = [
+        Kind("loss-before", \.lossBefore, upTo: 100_000, "of batches whose connection breaks while they are sent"),
+        Kind("loss-after", \.lossAfter, upTo: 100_000, "of batches whose answer is lost"),
+        Kind("split", \.split, upTo: 100_000, "of batches whose answer is lost, and that are repeated in two pieces"),
+        Kind("duplicate-request", \.duplicateRequest, upTo: 100_000, "of batches that are sent twice"),
+    ]
+
+    /// The first fault of requests that has a rate, by its name; nil for none.
+    package var faultOfRequests: String? { Self.kindsOfRequests.first { self[keyPath: $0.rate] > 0 }?.name }
 
     /// Why a list of rates says nothing.
     package struct Problem: Error, CustomStringConvertible {
@@ -81,7 +85,7 @@ package struct FleetFaults: Equatable, Sendable {
     package static func random(seed: UInt64) -> FleetFaults {
         var random = StoryRandom(seed: seed, stream: 0xFA_0175)
         var faults = FleetFaults()
-        for kind in kinds { _ = kind.path(&faults, random.below(kind.largest + 1)) }
+        for kind in kinds { faults[keyPath: kind.rate] = random.below(kind.largest + 1) }
         return faults
     }
 
@@ -104,7 +108,7 @@ package struct FleetFaults: Equatable, Sendable {
                     description: "expected \(name)=RATE with a rate from 0 to 1, found \(String(part).trimmingSpaces)"
                 )
             }
-            _ = kind.path(&self, rate)
+            self[keyPath: kind.rate] = rate
         }
     }
 
@@ -129,9 +133,8 @@ package struct FleetFaults: Equatable, Sendable {
 
     /// The rates as they are given, in a list with commas.
     package var description: String {
-        var copy = self
-        return Self.kinds.compactMap { kind in
-            let parts = kind.path(&copy, nil)
+        Self.kinds.compactMap { kind in
+            let parts = self[keyPath: kind.rate]
             guard parts > 0 else { return nil }
             let digits = String(parts % 1_000_000)
             let fraction = String(repeating: "0", count: 6 - digits.count) + digits
