@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import Gzip
 internal import LogInput
 
 /// Sends batches, retrying each until it is accepted, refused or given up.
@@ -69,13 +68,13 @@ struct BatchDelivery: Sendable {
     private mutating func outcome(
         of batch: SendBatch
     ) async throws(Failure) -> Result<BatchOutcome.Receipt, Divisible> {
-        let (body, headers) = request(of: batch)
+        let request = SendRequest(batch, compresses: compresses, source: source)
         var backoff = SendBackoff(limit: retryFor)
         var random = SystemRandomNumberGenerator()
         let start = elapsed()
         while true {
             let (reason, after): (String, Duration?)
-            switch try await attempt(body, headers) {
+            switch try await attempt(request) {
             case .taken(let receipt):
                 if backoff.failures > 0 { notice("sent after \((elapsed() - start).words)") }
                 return .success(receipt)
@@ -93,9 +92,9 @@ struct BatchDelivery: Sendable {
         }
     }
 
-    private func attempt(_ body: [UInt8], _ headers: [(String, String)]) async throws(Failure) -> BatchOutcome {
+    private func attempt(_ request: SendRequest) async throws(Failure) -> BatchOutcome {
         do throws(Unreachable) {
-            return BatchOutcome(try await client.post(body, headers))
+            return BatchOutcome(try await client.post(request.body, request.headers))
         } catch {
             if error.isFinal { throw .unreachable(error.reason) }
             return .again(error.reason, after: nil)
@@ -113,15 +112,6 @@ struct BatchDelivery: Sendable {
                 end = min(end, elapsed())
             }
         }
-    }
-
-    private func request(of batch: SendBatch) -> ([UInt8], [(String, String)]) {
-        var headers = [
-            ("Content-Type", batch.format.contentType), ("Idempotency-Key", batch.key), (source.header, source.value),
-        ]
-        guard compresses, let compressed = GzipBody.compress(batch.body) else { return (batch.body, headers) }
-        headers.append(("Content-Encoding", "gzip"))
-        return (compressed, headers)
     }
 }
 

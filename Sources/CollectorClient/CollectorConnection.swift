@@ -64,6 +64,16 @@ final class CollectorConnection: Sendable {
         commonHeaders = common
     }
 
+    /// Another connection to the same collector, with the same credentials.
+    init(like other: CollectorConnection) {
+        url = other.url
+        tls = other.tls
+        commonHeaders = other.commonHeaders
+        hasSecret = other.hasSecret
+        timeout = other.timeout
+        showsCertificate = other.showsCertificate
+    }
+
     private static func tls(_ url: CollectorURL, _ access: CollectorAccess) throws(InvalidOption) -> TLS {
         var configuration = try access.encryption(with: url)
         configuration.applicationProtocols = ["http/1.1"]
@@ -92,6 +102,12 @@ final class CollectorConnection: Sendable {
         try await request(.POST, headers + [("Content-Length", "\(body.count)")], ByteBuffer(bytes: body))
     }
 
+    /// Sends a request that is lost, or whose answer is; a collector that cannot be reached is no error here.
+    func lose(_ loss: RequestLoss, _ body: [UInt8], _ headers: [(String, String)]) async {
+        let headers = headers + [("Content-Length", "\(body.count)")]
+        _ = try? await request(.POST, headers, ByteBuffer(bytes: body), loss)
+    }
+
     func close() async {
         let open = channel.withLock { channel in
             defer { channel = nil }
@@ -103,14 +119,15 @@ final class CollectorConnection: Sendable {
     private func request(
         _ method: HTTPMethod,
         _ headers: [(String, String)],
-        _ body: ByteBuffer?
+        _ body: ByteBuffer?,
+        _ loss: RequestLoss? = nil
     ) async throws(Unreachable) -> CollectorAnswer {
         var all = commonHeaders
         all.add(contentsOf: headers)
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: url.path, headers: all)
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         do {
-            return CollectorAnswer(try await answer(to: .init(head: head, body: body, deadline: deadline)))
+            return CollectorAnswer(try await answer(to: .init(head: head, body: body, deadline: deadline, loss: loss)))
         } catch {
             let reason = Unreachable(
                 error,

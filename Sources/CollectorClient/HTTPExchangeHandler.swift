@@ -5,6 +5,14 @@ internal import NIOHTTP1
 internal import NIOSSL
 internal import NIOTLS
 
+/// How a request is lost on purpose.
+enum RequestLoss: Equatable, Sendable {
+    /// The connection is closed after so many bytes of the body.
+    case whileSending(bytes: Int)
+    /// The connection is closed when the answer is there, and nobody reads it.
+    case answer
+}
+
 /// The last handler of a client connection: sends one HTTP/1.1 request at a time and completes with its answer, an error or
 /// the request's deadline.
 ///
@@ -19,12 +27,15 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         var head: HTTPRequestHead
         var body: ByteBuffer?
         var deadline: NIODeadline
+        var loss: RequestLoss?
     }
 
     /// No complete answer at the request's deadline.
     struct DeadlineExceeded: Error {}
     /// The connection was closed before the answer was complete.
     struct ConnectionClosed: Error {}
+    /// The request was lost as it was to be.
+    struct LostOnPurpose: Error {}
 
     private struct Exchange {
         let request: Request
@@ -78,6 +89,15 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
 
     private func write(_ request: Request, _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(.head(request.head)), promise: nil)
+        if case .whileSending(let bytes)? = request.loss {
+            let body = request.body ?? ByteBuffer()
+            let part = body.getSlice(at: body.readerIndex, length: min(bytes, body.readableBytes)) ?? ByteBuffer()
+            // Closing drops what has not left yet.
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part)))).assumeIsolated().whenComplete { _ in
+                self.fail(LostOnPurpose(), context)
+            }
+            return
+        }
         if let body = request.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
@@ -120,6 +140,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let response = unwrapInboundIn(data)
         guard let exchange else { return fail(ConnectionClosed(), context) }
+        if exchange.request.loss == .answer { return fail(LostOnPurpose(), context) }
         self.exchange = nil
         exchange.timer.cancel()
         if !response.head.isKeepAlive { fail(ConnectionClosed(), context) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Gzip
 internal import Hashing
 
 /// The body of one request, with the place of its events in the input.
@@ -37,10 +38,25 @@ struct SendBatch: Equatable, Sendable {
     /// The two halves of a batch that is too large; nil if it can't be divided.
     var halves: (SendBatch, SendBatch)? {
         guard format == .lines else { return nil }
-        var ends: [Int] = []
-        for (index, byte) in body.enumerated() where byte == UInt8(ascii: "\n") { ends.append(index + 1) }
+        let ends = lineEnds
+        return pieces(after: ends.count / 2, of: ends, key: key)
+    }
+
+    /// Two pieces of about so many parts of a million and the rest, under keys of their own; nil if it can't be divided.
+    func pieces(at partsPerMillion: Int64) -> (SendBatch, SendBatch)? {
+        guard format == .lines else { return nil }
+        let ends = lineEnds
+        let lines = max(1, min(ends.count - 1, ends.count * Int(partsPerMillion) / 1_000_000))
+        return pieces(after: lines, of: ends, key: "\(key)-\(lines)")
+    }
+
+    /// Where each line ends, its line feed included.
+    private var lineEnds: [Int] {
+        body.indices.filter { body[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+    }
+
+    private func pieces(after lines: Int, of ends: [Int], key: String) -> (SendBatch, SendBatch)? {
         guard ends.count > 1 else { return nil }
-        let lines = ends.count / 2
         let cut = ends[lines - 1]
         var origins = (origin, origin)
         if case .lines(let numbers) = origin, numbers.count == ends.count {
@@ -60,6 +76,24 @@ struct SendBatch: Equatable, Sendable {
         case .log(let first): "line \(first + UInt64(max(index, 0)))"
         case .decoded(let last): "up to line \(last)"
         }
+    }
+}
+
+/// A batch as it is posted.
+struct SendRequest: Sendable {
+    let body: [UInt8]
+    let headers: [(String, String)]
+
+    init(_ batch: SendBatch, compresses: Bool, source: SendSource? = nil) {
+        var headers = [("Content-Type", batch.format.contentType), ("Idempotency-Key", batch.key)]
+        if let source { headers.append((source.header, source.value)) }
+        if compresses, let compressed = GzipBody.compress(batch.body) {
+            body = compressed
+            headers.append(("Content-Encoding", "gzip"))
+        } else {
+            body = batch.body
+        }
+        self.headers = headers
     }
 }
 

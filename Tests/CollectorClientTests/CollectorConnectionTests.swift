@@ -99,6 +99,27 @@ struct CollectorConnectionTests {
         }
     }
 
+    @Test("a request that is lost while it is sent leaves a part of its body, and the next one connects again")
+    func lostRequest() async throws {
+        try await with(Self.answer) { connection, server in
+            await connection.lose(.whileSending(bytes: 3), Array("abcdef".utf8), [])
+            try await eventually("the collector has a part of the body") { server.received.hasSuffix("\r\n\r\nabc") }
+            #expect(server.received.contains("Content-Length: 6\r\n"))
+            let answer = try await connection.get()
+            #expect(answer.status == 200 && server.connections == 2)
+        }
+    }
+
+    @Test("an answer that is lost closes its connection, and the next request connects again")
+    func lostAnswer() async throws {
+        try await with(Self.answer) { connection, server in
+            await connection.lose(.answer, [], [])
+            #expect(server.requests == 1)
+            let answer = try await connection.get()
+            #expect(answer.status == 200 && server.connections == 2 && server.requests == 2)
+        }
+    }
+
     @Test("the Host of a request has the port unless it is the scheme's own, and a server name instead of the host")
     func authorities() throws {
         #expect(try CollectorURL("http://a.example:8080").authority(named: nil) == "a.example:8080")
@@ -115,6 +136,7 @@ private final class CannedServer: Sendable {
     private struct Counts {
         var connections = 0
         var requests = 0
+        var received = ""
     }
 
     private let channel: any Channel
@@ -131,7 +153,12 @@ private final class CannedServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     counts.value.withLock { $0.connections += 1 }
                     try channel.pipeline.syncOperations.addHandler(
-                        CannedAnswer(answer, closes: closes) { counts.value.withLock { $0.requests += 1 } }
+                        CannedAnswer(answer, closes: closes) { text, isWhole in
+                            counts.value.withLock { counts in
+                                counts.received += text
+                                if isWhole { counts.requests += 1 }
+                            }
+                        }
                     )
                 }
             }
@@ -141,6 +168,8 @@ private final class CannedServer: Sendable {
     var port: Int { channel.localAddress?.port ?? 0 }
     var connections: Int { counts.value.withLock { $0.connections } }
     var requests: Int { counts.value.withLock { $0.requests } }
+    /// All bytes of all connections.
+    var received: String { counts.value.withLock { $0.received } }
 
     func close() async throws { try await channel.close() }
 
@@ -155,20 +184,23 @@ private final class CannedAnswer: ChannelInboundHandler {
 
     private let answer: ByteBuffer
     private let closes: Bool
-    private let count: @Sendable () -> Void
+    /// Receives what was read, and whether it ends a request.
+    private let count: @Sendable (String, Bool) -> Void
     private var received = ""
 
-    init(_ answer: String, closes: Bool, count: @escaping @Sendable () -> Void) {
+    init(_ answer: String, closes: Bool, count: @escaping @Sendable (String, Bool) -> Void) {
         self.answer = ByteBuffer(string: answer)
         self.closes = closes
         self.count = count
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        received += String(buffer: unwrapInboundIn(data))
-        guard received.hasSuffix("\r\n\r\n") else { return }
+        let text = String(buffer: unwrapInboundIn(data))
+        received += text
+        let isWhole = received.hasSuffix("\r\n\r\n")
+        count(text, isWhole)
+        guard isWhole else { return }
         received = ""
-        count()
         let channel = context.channel
         let written = context.writeAndFlush(wrapOutboundOut(answer))
         if closes { written.whenComplete { _ in channel.close(promise: nil) } }
