@@ -10,12 +10,21 @@ package struct PageComparison: Sendable {
         "aiq_background_refresh_violations_total{",
     ]
 
-    /// The first series that differs, in words; nil where none does.
-    package private(set) var difference: String?
+    /// What the comparison came to.
+    package enum Verdict: Equatable, Sendable {
+        /// Every series is as it must be.
+        case equal
+        /// The counters are, and so many cycles and runs may still change what is judged.
+        case open(Int64)
+        /// The first series that is less than it must be, in words, and no counter is more: something may still be on its way.
+        case behind(String)
+        /// The first series that differs, in words.
+        case different(String)
+    }
+
+    package let verdict: Verdict
     /// How many series were compared.
-    package private(set) var compared = 0
-    /// The cycles and runs that may still change what is judged.
-    package private(set) var openCycles: Int64 = 0
+    package let compared: Int
 
     /// - Parameters:
     ///   - page: the Prometheus text format.
@@ -28,18 +37,47 @@ package struct PageComparison: Sendable {
             }
             if value.magnitude < 1e15 { found[String(line[..<space])] = Int64(value) }
         }
-        openCycles = Self.open.reduce(0) { $0 + (found[$1] ?? 0) }
-        compare(Self.counts, expected, found)
-        guard openCycles == 0 else { return }
+        let counts = Self.differences(Self.counts, expected, found)
+        if let first = counts.first(where: { $0.isMore }) ?? counts.first {
+            compared = Self.counts.count
+            verdict = first.isMore ? .different(first.words) : .behind(first.words)
+            return
+        }
+        let open = Self.open.reduce(0) { $0 + (found[$1] ?? 0) }
+        guard open == 0 else {
+            compared = Self.counts.count
+            verdict = .open(open)
+            return
+        }
         let names = Set(found.keys).union(expected.keys).filter { name in Self.judged.contains { name.hasPrefix($0) } }
-        compare(names.sorted(), expected, found)
+        compared = Self.counts.count + names.count
+        let judged = Self.differences(names.sorted(), expected, found)
+        verdict = judged.first.map { .different($0.words) } ?? .equal
     }
 
-    private mutating func compare(_ names: [String], _ expected: [String: Int64], _ found: [String: Int64]) {
-        for name in names {
-            compared += 1
+    /// The first series that differs, in words; nil where none does.
+    package var difference: String? {
+        switch verdict {
+        case .equal, .open: nil
+        case .behind(let words), .different(let words): words
+        }
+    }
+
+    private struct Difference {
+        let words: String
+        /// Whether more was found than there must be, which nothing that comes later can mend.
+        let isMore: Bool
+    }
+
+    private static func differences(
+        _ names: [String],
+        _ expected: [String: Int64],
+        _ found: [String: Int64]
+    ) -> [Difference] {
+        names.compactMap { name in
             let (wanted, value) = (expected[name] ?? 0, found[name] ?? 0)
-            if wanted != value, difference == nil { difference = "\(name): expected \(wanted), found \(value)" }
+            return wanted == value
+                ? nil : Difference(words: "\(name): expected \(wanted), found \(value)", isMore: value > wanted)
         }
     }
 }

@@ -50,6 +50,11 @@ package struct LedgerRebuild: Sendable {
         try rebuild(progress: progress).report
     }
 
+    /// The samples of the metrics page that the ledger comes to, by name and labels, without changing anything.
+    package func samples() throws(UnreadableLedger) -> [String: String] {
+        CounterValues(try rebuild(progress: { _ in }).refold.projection).samples
+    }
+
     /// The result of a rebuild: the report, and the state to save.
     private struct Rebuilt {
         var report: RebuildReport

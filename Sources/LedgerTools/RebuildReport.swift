@@ -242,7 +242,7 @@ struct CounterValues: Equatable {
     /// Memory depends on the history of a table, not only on its content.
     private static let unstable: Set<String> = ["dnp_telemetry_remembered_identities_bytes"]
 
-    private var samples: [String: String] = [:]
+    private(set) var samples: [String: String] = [:]
 
     init(_ projection: LedgerProjection) {
         let registry = MetricsRegistry(now: { 0 })

@@ -41,6 +41,11 @@ enum Terminal {
         _ = FileOutput.write(Array((line + "\n").utf8), to: error)
     }
 
+    /// Replaces the last line of a terminal's standard error.
+    static func replaceLine(_ text: String) {
+        _ = FileOutput.write(Array("\r\u{1B}[K\(text)".utf8), to: error)
+    }
+
     /// Writes results. A closed pipe is no error: the exit status still holds the verdict.
     static func print(_ bytes: [UInt8]) throws {
         signal(SIGPIPE, SIG_IGN)
@@ -102,15 +107,11 @@ final class ProgressLine: Sendable {
             last = now
             return true
         }
-        if isDue { write("\r\u{1B}[K" + line(elapsed / .seconds(1))) }
+        if isDue { Terminal.replaceLine(line(elapsed / .seconds(1))) }
     }
 
     /// Erases the line.
     func clear() {
-        if isShown, last.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
-    }
-
-    private func write(_ text: String) {
-        _ = FileOutput.write(Array(text.utf8), to: Terminal.error)
+        if isShown, last.withLock({ $0 != nil }) { Terminal.replaceLine("") }
     }
 }

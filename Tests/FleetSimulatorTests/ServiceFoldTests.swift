@@ -91,10 +91,26 @@ struct ServiceFoldTests {
         )
         let open = PageComparison(page + "\ndnp_prefetch_open_cycles 4\n", expected)
         #expect(open.difference == nil)
-        #expect(open.openCycles == 4)
+        #expect(open.verdict == .open(4))
         #expect(
-            PageComparison(page, ["dnp_prefetch_scheduled_total": 4]).difference
-                == "dnp_prefetch_scheduled_total: expected 4, found 3"
+            PageComparison(page, ["dnp_prefetch_scheduled_total": 4]).verdict
+                == .behind("dnp_prefetch_scheduled_total: expected 4, found 3")
         )
+    }
+
+    @Test("a page that counts more than it must is different at once, whatever else is still on its way")
+    func moreThanThereMustBe() {
+        let page = """
+            dnp_prefetch_scheduled_total 3
+            dnp_prefetch_executed_total 2
+            dnp_prefetch_open_cycles 1
+            """
+        let expected = ["dnp_prefetch_scheduled_total": Int64(4), "dnp_prefetch_executed_total": 1]
+        #expect(
+            PageComparison(page, expected).verdict == .different("dnp_prefetch_executed_total: expected 1, found 2")
+        )
+        let equal = ["dnp_prefetch_scheduled_total": Int64(3), "dnp_prefetch_executed_total": 2]
+        #expect(PageComparison(page, equal).verdict == .open(1))
+        #expect(PageComparison(page.replacing("open_cycles 1", with: "open_cycles 0"), equal).verdict == .equal)
     }
 }
