@@ -60,6 +60,14 @@ struct CycleEvidence: Sendable {
         }
     }
 
+    /// Adds what was seen of the same cycle elsewhere.
+    mutating func add(_ other: CycleEvidence) {
+        for sighting in other.sightings {
+            add(sighting.kind, at: sighting.firstTime, sighting.first, isLogLine: other.isOfLogLines)
+            add(sighting.kind, at: sighting.lastTime, sighting.last, isLogLine: other.isOfLogLines)
+        }
+    }
+
     /// Whether a notification was delivered twice, more than a minute apart.
     private(set) var isDeliveredAgain = false
     /// The first delivery, and those of other passes of a schedule that keeps its id.

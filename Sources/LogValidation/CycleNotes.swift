@@ -11,12 +11,28 @@ struct CycleNotes {
     struct Note {
         var scheduleId: String?
         var input: Int
+        /// The notification time that tells the passes of one schedule apart; nil where no event names it.
+        fileprivate var due: Timestamp?
+        /// The notes of the pass of the same schedule that was noted before it.
+        fileprivate var previous: Int?
         /// The number of its device, in the order of reading.
         var device = 0
         var evidence = CycleEvidence()
         var details: CycleDetails?
         /// Whether the cycle was closed; another one of the same schedule may follow.
         fileprivate var isTaken = false
+
+        init(scheduleId: String? = nil, due: Timestamp?, input: Int) {
+            self.scheduleId = scheduleId
+            self.due = due
+            self.input = input
+        }
+
+        /// Whether it is of the notification of a time, to the second.
+        fileprivate func isDue(_ time: Timestamp) -> Bool {
+            guard let due else { return false }
+            return abs(due.microseconds - time.microseconds) <= 1_000_000
+        }
     }
 
     /// What names a cycle without a schedule id.
@@ -41,6 +57,7 @@ struct CycleNotes {
     private let hasDetails: Bool
     private let observer: (@Sendable (StageNotice) -> Void)?
     private var notes: [Note] = []
+    /// The pass of each schedule that was noted last.
     private var bySchedule: [UInt64: Int] = [:]
     private var byNotification: [Notification: Int] = [:]
     private var free: [Int] = []
@@ -68,13 +85,48 @@ struct CycleNotes {
     /// Takes the notes of a closed cycle.
     mutating func take(_ cycle: ClosedCycle) -> Note? {
         lastSchedule = nil
-        var index = cycle.schedule.flatMap { bySchedule[$0] }
+        var index = cycle.schedule.flatMap { pass(of: $0, cycle) }
         if index == nil, let time = cycle.notificationTime {
             index = byNotification[Notification(installation: cycle.installation, time: time)]
         }
         guard let index else { return nil }
         defer { notes[index].take() }
         return notes[index]
+    }
+
+    /// The notes of the pass of a schedule that a closed cycle is.
+    private mutating func pass(of schedule: UInt64, _ cycle: ClosedCycle) -> Int? {
+        let passes = passes(of: schedule)
+        let open = passes.filter { !notes[$0].isTaken }
+        guard let due = cycle.notificationTime else {
+            return open.first { notes[$0].due == nil } ?? open.first ?? passes.first
+        }
+        let own = open.first { notes[$0].isDue(due) } ?? open.first { notes[$0].due == nil } ?? open.first
+        if let own, cycle.violations.contains(where: { $0.kind == .scheduleTimeDiffers }) {
+            // Its result names another time than its schedule, and was noted as a pass of its own.
+            let halfADay: Int64 = 12 * 3_600_000_000
+            for other in open where other != own {
+                guard let time = notes[other].due, abs(time.microseconds - due.microseconds) < halfADay else {
+                    continue
+                }
+                notes[own].evidence.add(notes[other].evidence)
+                notes[other].take()
+            }
+        }
+        return own ?? passes.first
+    }
+
+    /// The places of the passes of a schedule, the latest noted first.
+    private func passes(of schedule: UInt64) -> [Int] { passes(from: bySchedule[schedule]) }
+
+    private func passes(from last: Int?) -> [Int] {
+        var places: [Int] = []
+        var next = last
+        while let place = next {
+            places.append(place)
+            next = notes[place].previous
+        }
+        return places
     }
 
     /// Notes an event of the current input.
@@ -121,17 +173,60 @@ struct CycleNotes {
     /// The index of the notes of an event's cycle; nil where it has none, or where there is no room.
     private mutating func index(of event: Event, schedule: UInt64?, _ bytes: Span<UInt8>) -> Int? {
         if let schedule {
-            if let lastSchedule, lastSchedule.hash == schedule { return lastSchedule.index }
-            if bySchedule[schedule] == nil {
-                bySchedule[schedule] = add(Note(scheduleId: bytes.text(event.scheduleId), input: inputs.last ?? 0))
+            if let lastSchedule, lastSchedule.hash == schedule, isPass(lastSchedule.index, of: event) {
+                return lastSchedule.index
             }
-            if let index = bySchedule[schedule] { lastSchedule = (schedule, index) }
-            return bySchedule[schedule]
+            let index = pass(of: schedule, event) ?? addPass(of: schedule, event, bytes)
+            if let index { lastSchedule = (schedule, index) }
+            return index
         }
         guard let time = event.scheduledFor else { return nil }
         let notification = Notification(installation: event.installation?.fingerprint ?? 0, time: time)
-        if byNotification[notification] == nil { byNotification[notification] = add(Note(input: inputs.last ?? 0)) }
+        if byNotification[notification] == nil {
+            byNotification[notification] = add(Note(due: time, input: inputs.last ?? 0))
+        }
         return byNotification[notification]
+    }
+
+    /// Whether the pass that an event of the same schedule was of is that of another event, too.
+    private func isPass(_ index: Int, of event: Event) -> Bool {
+        if let due = event.scheduledFor { return notes[index].due == due }
+        return notes[index].previous == nil
+    }
+
+    /// The noted pass of a schedule that an event is of: by its notification time, else the nearest one.
+    private mutating func pass(of schedule: UInt64, _ event: Event) -> Int? {
+        guard let last = bySchedule[schedule] else { return nil }
+        var nearest = last
+        var undated: Int?
+        var next: Int? = last
+        while let place = next {
+            if let due = event.scheduledFor, notes[place].isDue(due) { return place }
+            if notes[place].due == nil, !notes[place].isTaken { undated = place }
+            if distance(place, from: event.timestamp) < distance(nearest, from: event.timestamp) { nearest = place }
+            next = notes[place].previous
+        }
+        guard let due = event.scheduledFor else { return nearest }
+        if let undated { notes[undated].due = due }
+        return undated
+    }
+
+    private func distance(_ place: Int, from time: Timestamp) -> Int64 {
+        notes[place].due.map { abs($0.microseconds - time.microseconds) } ?? .max
+    }
+
+    /// Adds the notes of another pass of a schedule, in the place of those of a closed one.
+    private mutating func addPass(of schedule: UInt64, _ event: Event, _ bytes: Span<UInt8>) -> Int? {
+        if let closed = passes(of: schedule).first(where: { notes[$0].isTaken }) {
+            notes[closed].due = event.scheduledFor
+            return closed
+        }
+        let note = Note(scheduleId: bytes.text(event.scheduleId), due: event.scheduledFor, input: inputs.last ?? 0)
+        guard let index = add(note) else { return bySchedule[schedule] }
+        // Room may have been made by forgetting passes of this schedule.
+        notes[index].previous = bySchedule[schedule]
+        bySchedule[schedule] = index
+        return index
     }
 
     /// Adds notes, in the place of those of a closed cycle when full; nil when it is still full.
@@ -151,7 +246,18 @@ struct CycleNotes {
     private mutating func freeTaken() {
         let taken = Set(notes.indices.filter { notes[$0].isTaken })
         guard !taken.isEmpty else { return }
-        bySchedule = bySchedule.filter { !taken.contains($0.value) }
+        bySchedule = bySchedule.compactMapValues { last in
+            var kept = passes(from: last).filter { !taken.contains($0) }
+            guard let first = kept.first else { return nil }
+            kept.removeFirst()
+            var place = first
+            for next in kept {
+                notes[place].previous = next
+                place = next
+            }
+            notes[place].previous = nil
+            return first
+        }
         byNotification = byNotification.filter { !taken.contains($0.value) }
         free = Array(taken)
         lastSchedule = nil

@@ -128,6 +128,30 @@ struct ViolationPlaceTests {
         #expect((violations.first?["at"] as? String)?.hasSuffix(place) == true)
     }
 
+    @Test("each pass of a schedule that keeps its id names the line of its own violation", arguments: [true, false])
+    func passesOfOneSchedule(areInterleaved: Bool) throws {
+        func event(_ kind: String, _ day: Int, _ clock: String, _ members: String = "") -> String {
+            #"{"event":"\#(kind)","scheduleId":"daily","timestamp":"2025-11-\#(day)T\#(clock)Z"\#(members)}"#
+        }
+        func pass(_ day: Int) -> [String] {
+            let due = #","scheduledFor":"2025-11-\#(day)T06:00:00Z""#
+            return [
+                event("prefetch_scheduled", day - 1, "05:58:00", due), event("prefetch_executed", day, "05:55:10"),
+                event("prefetch_expired", day, "05:55:40", due), event("notification_delivered", day, "06:00:01"),
+            ]
+        }
+        var lines = (15...17).flatMap(pass)
+        func stamp(_ line: String) -> Substring { line.split(separator: "\"timestamp\":")[1].prefix(21) }
+        if areInterleaved { lines.sort { stamp($0) < stamp($1) } }
+        let judgement = try JudgedLog.judge(lines) { $0.isWhole = true }
+        #expect(judgement.cycles.count == 3)
+        for (day, cycle) in zip(15..., judgement.cycles) {
+            let index = try #require(cycle.closed.violations.firstIndex { $0.kind == .expired })
+            let line = try #require(lines.firstIndex { $0.contains("expired") && $0.contains("-\(day)T05:55:40Z") }) + 1
+            #expect(cycle.place(ofViolation: index)?.line == line, "day \(day)")
+        }
+    }
+
     @Test("events as JSON have the line of an NDJSON file and the number in a document")
     func json() throws {
         let events = [
