@@ -303,7 +303,7 @@ let package = Package(
         .testTarget(
             name: "FleetSimulatorTests",
             dependencies: [
-                "FleetSimulator", "LogInput", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
+                "FleetSimulator", "Hashing", "LogInput", "LogValidation", "PrefetchLifecycle", "RefreshLifecycle",
                 "TelemetryEvents", "TextOutput", "TestSupport",
             ],
             swiftSettings: tests

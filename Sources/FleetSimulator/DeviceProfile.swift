@@ -23,6 +23,9 @@ struct DeviceProfile: Sendable {
     let model: StaticString
     /// Whether it sends its own counters at the end of a day.
     let sendsCounters: Bool
+    /// Whether it tells of power and network, and of the hashes of contents and schedules.
+    let tellsConditions: Bool
+    let tellsHashes: Bool
 
     init(_ plan: FleetPlan, number: Int) {
         let scenario = plan.scenario(of: number)
@@ -31,7 +34,7 @@ struct DeviceProfile: Sendable {
         let isAndroid = random.chance(400_000)
         switch plan.form {
         case .events: platform = isAndroid ? .android : .ios
-        case .lines(let wrapper): platform = LineForm.isOfAndroid(wrapper) ? .android : .ios
+        case .lines(let wrapper): platform = LineWrapping.isOfAndroid(wrapper) ? .android : .ios
         }
         let zones = scenario == .dst ? DeviceZone.saving : DeviceZone.all
         zone = random.pick(zones)
@@ -48,6 +51,8 @@ struct DeviceProfile: Sendable {
             platform == .android
             ? random.pick(["Pixel 8 Pro", "SM-G998B"]) : random.pick(["iPhone15,2", "iPhone14,5"])
         sendsCounters = random.chance(300_000)
+        tellsConditions = random.chance(600_000)
+        tellsHashes = random.chance(400_000)
     }
 
     /// A random UUID.

@@ -28,7 +28,9 @@ struct EventForm: Sendable {
     /// Appends an event.
     mutating func append(_ step: StoryStep, counts: PrefetchCounts, to output: inout OutputBuffer) {
         output.append(Self.opening(step))
-        if step.cycle >= 0 { appendCycle(step, to: &output) }
+        if step.cycle >= 0 {
+            if step.dueError == 0 { appendCycle(step, to: &output) } else { appendNames(step, to: &output) }
+        }
         appendMembers(step, counts, to: &output)
         output.append(#","timestamp":""#)
         output.append(rfc3339: step.time)
@@ -38,14 +40,19 @@ struct EventForm: Sendable {
     private mutating func appendCycle(_ step: StoryStep, to output: inout OutputBuffer) {
         for known in cycles where known.cycle == step.cycle { return output.append(known.members) }
         var buffer = OutputBuffer()
-        buffer.append(isLong ? #","scheduleId":""# : #","id":""#)
-        buffer.append(names.name(of: step))
-        buffer.append(isLong ? #"","scheduledFor":""# : #"","notificationTime":""#)
-        buffer.append(rfc3339: step.due)
-        buffer.append("\"")
+        appendNames(step, to: &buffer)
         if cycles.count == 2 { cycles.removeFirst() }
         cycles.append((step.cycle, buffer.bytes))
         output.append(buffer.bytes)
+    }
+
+    /// Appends the id of the schedule and the notification time, as the step tells them.
+    private mutating func appendNames(_ step: StoryStep, to output: inout OutputBuffer) {
+        output.append(isLong ? #","scheduleId":""# : #","id":""#)
+        output.append(names.name(of: step))
+        output.append(isLong ? #"","scheduledFor":""# : #"","notificationTime":""#)
+        output.append(rfc3339: step.due + step.dueError)
+        output.append("\"")
     }
 
     private static func opening(_ step: StoryStep) -> StaticString {
@@ -54,6 +61,11 @@ struct EventForm: Sendable {
         case .launched: #"{"event":"plugin_started""#
         case .granted: #"{"event":"permission_granted""#
         case .denied: #"{"event":"notification_denied","error":"notifications_denied""#
+        case .warped: #"{"event":"time_warped""#
+        case .rollingWindow: #"{"event":"rolling_window""#
+        case .scheduleSnapshot: #"{"event":"schedule_snapshot","schedules":["#
+        case .cacheCleared: #"{"event":"cache_cleared""#
+        case .identityChanged: #"{"event":"identity_changed""#
         case .zoneChanged: #"{"event":"timezone_changed""#
         case .cancelledAll: #"{"event":"prefetch_cancelled""#
         case .snapshot: #"{"event":"telemetry_snapshot""#
@@ -92,7 +104,7 @@ struct EventForm: Sendable {
         }
     }
 
-    private func appendMembers(_ step: StoryStep, _ counts: PrefetchCounts, to output: inout OutputBuffer) {
+    private mutating func appendMembers(_ step: StoryStep, _ counts: PrefetchCounts, to output: inout OutputBuffer) {
         switch step.kind {
         case .launched: output.append(step.flag ? #","hasPendingSchedules":true"# : #","hasPendingSchedules":false"#)
         case .submitted, .submissionRefused:
@@ -100,8 +112,27 @@ struct EventForm: Sendable {
             output.append(rfc3339: step.begin)
             output.append(#"","leadMinutes":"#)
             output.append(decimal: Int64(step.minutes))
+            appendHash(#","scheduleHash":""#, step, to: &output)
+        case .warped:
+            output.append(#","minutes":"#)
+            output.append(decimal: Int64(step.minutes))
+        case .rollingWindow:
+            output.append(#","pending":"#)
+            output.append(decimal: step.amount)
+            output.append(#","limit":"#)
+            output.append(decimal: Int64(step.ttl))
+            output.append(#","today":1,"tomorrow":1"#)
+        case .scheduleSnapshot: appendSchedules(step, to: &output)
         case .called: output.append(step.flag ? #","conditional":true"# : #","conditional":false"#)
-        case .executed: if step.secondFlag { output.append(#","lowPowerMode":true"#) }
+        case .executed:
+            appendConditions(step, to: &output)
+            appendHash(#","scheduleHash":""#, step, to: &output)
+        case .cached:
+            if step.ttl > 0 {
+                output.append(#","ttl":"#)
+                output.append(decimal: Int64(step.ttl))
+            }
+            appendHash(isLong ? #","contentHash":""# : #","md5":""#, step, to: &output)
         case .succeeded:
             output.append(isLong ? #","status":"# : #","httpStatus":"#)
             output.append(decimal: Int64(step.status))
@@ -122,12 +153,52 @@ struct EventForm: Sendable {
         case .used:
             output.append(isLong ? #","age":"# : #","ageSeconds":"#)
             output.append(decimal: step.amount)
+            appendHash(isLong ? #","contentHash":""# : #","md5":""#, step, to: &output)
         case .summed:
             output.append(step.flag ? #","fetched":true"# : #","fetched":false"#)
             output.append(step.secondFlag ? #","usedCached":true"# : #","usedCached":false"#)
         case .snapshot: appendCounters(counts, to: &output)
         default: if step.kind.isOfRefresh { appendProperties(step, to: &output) }
         }
+    }
+
+    private func appendConditions(_ step: StoryStep, to output: inout OutputBuffer) {
+        switch step.network {
+        case .untold: return
+        case .wifi: output.append(#","network":"wifi""#)
+        case .cellular: output.append(#","network":"cellular""#)
+        case .none: output.append(#","network":"none""#)
+        }
+        output.append(step.secondFlag ? #","lowPowerMode":true"# : #","lowPowerMode":false"#)
+    }
+
+    private func appendHash(_ member: StaticString, _ step: StoryStep, to output: inout OutputBuffer) {
+        guard step.hash != 0 else { return }
+        output.append(member)
+        output.append(digest: step.hash)
+        output.append("\"")
+    }
+
+    /// Appends what the plugin has stored: a schedule, and one that was never told.
+    private mutating func appendSchedules(_ step: StoryStep, to output: inout OutputBuffer) {
+        var stored = step
+        stored.cycle = Int32(step.amount)
+        output.append(#"{"scheduleId":""#)
+        output.append(names.name(of: stored))
+        output.append(#"","notificationTime":""#)
+        output.append(rfc3339: step.due + step.dueError)
+        output.append(#"","earliestBeginDate":""#)
+        output.append(rfc3339: step.begin)
+        output.append(#"","leadMinutes":"#)
+        output.append(decimal: Int64(step.minutes))
+        appendHash(#","scheduleHash":""#, step, to: &output)
+        output.append("}")
+        if step.secondFlag {
+            output.append(#",{"scheduleId":"daily-untold","notificationTime":""#)
+            output.append(rfc3339: step.due + 3_600_000_000)
+            output.append("\"}")
+        }
+        output.append("]")
     }
 
     private func appendReason(_ step: StoryStep, to output: inout OutputBuffer) {
@@ -186,6 +257,18 @@ struct EventForm: Sendable {
 }
 
 extension OutputBuffer {
+    /// Appends 32 hexadecimal digits that follow from a number, as many as MD5 has.
+    mutating func append(digest number: UInt64) {
+        var word = number
+        for _ in 0..<2 {
+            word = (word ^ (word >> 31)) &* 0x9E37_79B9_7F4A_7C15
+            for place in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(place) & 0xF)
+                append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+            }
+        }
+    }
+
     /// Appends `1.25` of 125.
     mutating func append(hundredths number: Int64) {
         append(decimal: number / 100)

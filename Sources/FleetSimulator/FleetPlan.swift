@@ -25,6 +25,7 @@ package struct FleetPlan: Sendable {
     package var scenarios: [FleetScenario] = [.everyday]
     package var form = Form.events
     package var faults = FleetFaults()
+    /// What happens in the scenario `everyday`, and how long the system takes in all of them.
     package var habits = FleetHabits()
 
     package init(seed: UInt64) { self.seed = seed }
@@ -47,31 +48,4 @@ package struct FleetPlan: Sendable {
         if form == .lines(.events) { return "events are no lines; leave the wrapper out" }
         return nil
     }
-}
-
-/// How often something happens to a device, in parts of a million days.
-package struct FleetHabits: Equatable, Sendable {
-    /// The system starts the task behind its window, or never.
-    package var late: Int64 = 60_000
-    package var skipped: Int64 = 40_000
-    package var expired: Int64 = 20_000
-    package var networkFailure: Int64 = 40_000
-    package var authFailure: Int64 = 8_000
-    package var handlerFailure: Int64 = 6_000
-    package var killed: Int64 = 3_000
-    package var retried: Int64 = 40_000
-    package var storageFailure: Int64 = 6_000
-    package var contentLost: Int64 = 6_000
-    package var refused: Int64 = 6_000
-    package var reboot: Int64 = 20_000
-    package var zoneChange: Int64 = 6_000
-    package var drift: Int64 = 10_000
-    package var reinstall: Int64 = 3_000
-    package var forceReschedule: Int64 = 6_000
-    package var repeated: Int64 = 10_000
-    package var revoked: Int64 = 4_000
-    /// Nine points of the distribution of the delay from the earliest begin to the execution, in seconds.
-    package var delays: [Int64] = [0, 5, 20, 45, 90, 150, 210, 260, 290]
-
-    package init() {}
 }

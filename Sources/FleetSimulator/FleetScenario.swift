@@ -27,7 +27,18 @@ package enum FleetScenario: String, CaseIterable, Sendable {
     case forceReschedule = "force-reschedule"
     case leadCapped = "lead-capped"
     case reinstall
+    case attempts
+    case timeWarp = "time-warp"
+    case stateIntegrity = "state-integrity"
+    case notModified = "not-modified"
+    case permissionReturned = "permission-returned"
+    case clearedCache = "cleared-cache"
+    case rollingWindow = "rolling-window"
+    case scheduleSnapshot = "schedule-snapshot"
+    case pluginBugs = "plugin-bugs"
+    case bothApps = "both-apps"
     case refreshEveryday = "refresh-everyday"
+    case refreshBugs = "refresh-bugs"
     case refreshCadence = "refresh-cadence"
     case refreshAuthorization = "refresh-authorization"
     case refreshDeduplication = "refresh-deduplication"
@@ -41,13 +52,20 @@ package enum FleetScenario: String, CaseIterable, Sendable {
         NearestName.of(name.lowercased(), in: allCases.map(\.name))
     }
 
-    /// Whether it is of the background refresh.
+    /// Whether it is of the background refresh alone.
     package var isOfRefresh: Bool { rawValue.hasPrefix("refresh-") }
+
+    /// Whether its devices have the plugin, and whether they have the background refresh.
+    var hasPrefetch: Bool { !isOfRefresh }
+    var hasRefresh: Bool { isOfRefresh || self == .bothApps }
 
     /// Whether `validate --scenario` knows it by this name.
     package var isOfGuide: Bool {
         switch self {
-        case .everyday, .healthy, .expiry, .retry, .forceReschedule, .leadCapped, .reinstall, .refreshEveryday: false
+        case .everyday, .healthy, .expiry, .retry, .forceReschedule, .leadCapped, .reinstall, .attempts, .timeWarp,
+            .stateIntegrity, .notModified, .permissionReturned, .clearedCache, .rollingWindow, .scheduleSnapshot,
+            .pluginBugs, .bothApps, .refreshEveryday, .refreshBugs:
+            false
         default: true
         }
     }
@@ -86,7 +104,18 @@ package enum FleetScenario: String, CaseIterable, Sendable {
         case .forceReschedule: "all tasks are cancelled and scheduled again"
         case .leadCapped: "the first notification is minutes away, and its lead is capped"
         case .reinstall: "the app is installed anew, and its counters begin at 0"
+        case .attempts: "the system starts each task several times, until a fetch succeeds"
+        case .timeWarp: "on the last days a test moves the clock of the app, and planned times with it"
+        case .stateIntegrity: "hashes of contents and schedules, some of which differ"
+        case .notModified: "answers of 304, on the last days to calls without an ETag, too"
+        case .permissionReturned: "on the last days a task is scheduled in spite of a denial, before it is withdrawn"
+        case .clearedCache: "on the last days the cache is cleared, and its content used or missing"
+        case .rollingWindow: "how many notifications are pending, on the last days more than may be"
+        case .scheduleSnapshot: "what the plugin has stored, on the last day not all as it was told"
+        case .pluginBugs: "on each of the last days the plugin breaks another rule"
+        case .bothApps: "everyday life of both apps on one device"
         case .refreshEveryday: "the background refresh with all that happens to it"
+        case .refreshBugs: "the app breaks another rule in each run"
         case .refreshCadence: "checks 0, 30, 89, 90 and 100 days after the last test"
         case .refreshAuthorization: "notifications are not authorised, and then are"
         case .refreshDeduplication: "the user is notified once"

@@ -14,31 +14,30 @@ struct RefreshStory: Sendable {
     /// How a run goes.
     private enum Course { case done, failed, expires, killed, notAuthenticated, noNetwork, tooRecent }
 
+    /// A bug of the app in a run.
+    private enum Bug: CaseIterable {
+        case none, saysWrong, notifiesTooSoon, notifiesTwice, worksAfterSkip, keepsSilent, forgetsNext, endsLate
+        case returnsSoon
+    }
+
     private let scenario: FleetScenario
-    private let faults: FleetFaults
-    private let resolution: Int64
     private let start: Int64
+    private let end: Int64
     private var random: StoryRandom
-    private var clockOffset: Int64 = 0
+    private var diary: StoryDiary
     private var nextRun: Int64
     private var run: Int64 = 0
-    private var now: Int64
     private var testedAt: Int64
     private var notifiedAt: Int64?
     private var isAuthorised: Bool
-    private var steps: [StoryStep] = []
+    private var bug = Bug.none
 
     init(_ plan: FleetPlan, number: Int) {
         scenario = plan.scenario(of: number)
-        faults = plan.faults
-        if case .lines(let wrapper) = plan.form {
-            resolution = LineForm.resolution(of: wrapper)
-        } else {
-            resolution = 1
-        }
         random = StoryRandom(seed: plan.seed, stream: UInt64(number) &* 2 + 1)
         start = plan.start.microseconds
-        now = start
+        end = start + Int64(plan.days) * Self.day
+        diary = StoryDiary(plan)
         nextRun = start + random.from(5...60) * Self.minute
         testedAt = start - random.from(0...120) * Self.day - random.below(Self.day)
         isAuthorised = random.chance(900_000)
@@ -46,34 +45,25 @@ struct RefreshStory: Sendable {
 
     /// Tells the runs that begin on a day.
     mutating func tell(day: Int, into told: inout [StoryStep]) {
-        swap(&steps, &told)
-        steps.removeAll(keepingCapacity: true)
-        if day > 0, random.chance(faults.clockStep) { clockOffset = random.from(-20 * Self.minute...20 * Self.minute) }
+        diary.exchange(&told)
+        diary.begin()
+        if day > 0 { diary.setClock(&random) }
         while nextRun < start + Int64(day + 1) * Self.day {
             tellRun(at: nextRun)
             run += 1
-            nextRun = now + 4 * Self.hour + random.from(21...(scenario == .refreshEveryday ? 300 : 40)) * Self.minute
+            let isVaried = scenario == .refreshEveryday || scenario == .bothApps
+            let pause = bug == .returnsSoon ? random.from(30...200) : 240 + random.from(21...(isVaried ? 300 : 40))
+            nextRun = diary.now + pause * Self.minute
         }
-        swap(&steps, &told)
-    }
-
-    private mutating func tell(
-        _ kind: StoryStep.Kind,
-        at time: Int64,
-        _ change: (inout StoryStep) -> Void = { _ in }
-    ) {
-        now = max(now, time)
-        let stamp = now + clockOffset
-        var step = StoryStep(kind, stamp - stamp % resolution)
-        change(&step)
-        steps.append(step)
+        diary.exchange(&told)
     }
 
     private mutating func course() -> Course {
         switch scenario {
         case .refreshFastFail: return [.notAuthenticated, .noNetwork, .tooRecent][Int(run % 3)]
         case .refreshExpiration: return .expires
-        case .refreshEveryday: break
+        case .refreshEveryday, .bothApps: break
+        case .refreshBugs: return bug == .worksAfterSkip ? .tooRecent : .done
         default: return .done
         }
         switch random.below(100) {
@@ -90,52 +80,72 @@ struct RefreshStory: Sendable {
     private mutating func daysSinceTest() -> Int64 {
         if scenario == .refreshCadence { return Self.cadence[Int(run % 5)] }
         if scenario == .refreshAuthorization || scenario == .refreshDeduplication { return 100 }
-        // The user takes the test some time after the notification.
-        if let notifiedAt, now - notifiedAt > 2 * Self.day, testedAt < notifiedAt, random.chance(200_000) {
-            testedAt = now - Self.hour
+        switch bug {
+        case .notifiesTooSoon: return random.from(0...89)
+        case .notifiesTwice, .keepsSilent: return random.from(90...120)
+        case .saysWrong: return random.from(60...120)
+        default: break
         }
-        return (now - testedAt) / Self.day
+        // The user takes the test some time after the notification.
+        if let notifiedAt, diary.now - notifiedAt > 2 * Self.day, testedAt < notifiedAt, random.chance(200_000) {
+            testedAt = diary.now - Self.hour
+        }
+        return (diary.now - testedAt) / Self.day
     }
 
     private mutating func tellRun(at time: Int64) {
-        tell(.runStarted, at: time)
-        let begin = now
+        bug = scenario == .refreshBugs ? random.pick(Bug.allCases) : .none
+        // Of the last run nobody can say that the next one is missing.
+        if bug == .forgetsNext, time > end - 6 * Self.hour { bug = .none }
+        diary.tell(.runStarted, at: time)
+        let begin = diary.now
         let course = course()
         let skips: [Course] = [.notAuthenticated, .noNetwork, .tooRecent]
         if let reason = skips.firstIndex(of: course) {
-            tell(.runSkipped, at: now + random.from(50_000...900_000)) { $0.amount = Int64(reason) }
-            return schedule()
+            diary.tell(.runSkipped, at: diary.now + random.from(50_000...900_000)) { $0.amount = Int64(reason) }
+            guard bug == .worksAfterSkip else { return schedule() }
         }
         let days = daysSinceTest()
-        tell(.runChecked, at: now + random.from(100_000...900_000)) { ($0.amount, $0.flag) = (days, days >= 90) }
+        let isAvailable = (days >= 90) != (bug == .saysWrong)
+        diary.tell(.runChecked, at: diary.now + random.from(100_000...900_000)) {
+            ($0.amount, $0.flag) = (days, isAvailable)
+        }
         switch course {
         case .killed: return
-        case .expires: tell(.runExpired, at: begin + random.from(29_000...31_000) * 1_000)
+        case .expires: diary.tell(.runExpired, at: begin + random.from(29_000...31_000) * 1_000)
         default:
-            if course == .done, days >= 90 { notify() }
-            let took = random.chance(10_000) ? random.from(2_050...2_800) : random.from(60...1_900)
-            tell(.runCompleted, at: max(begin + took * 10_000, now + 100_000)) {
-                ($0.amount, $0.flag) = (took, course == .done)
+            let isDue = isAvailable && bug != .keepsSilent || bug == .notifiesTooSoon
+            if course != .failed, isDue { notify() }
+            var took = random.chance(10_000) ? random.from(2_050...2_800) : random.from(200...1_900)
+            if bug == .endsLate { took = random.from(3_600...6_000) }
+            diary.tell(.runCompleted, at: max(begin + took * 10_000, diary.now + 100_000)) {
+                ($0.amount, $0.flag) = (took, course != .failed)
             }
         }
-        schedule()
+        if bug != .forgetsNext { schedule() }
     }
 
     private mutating func notify() {
         if scenario == .refreshAuthorization { isAuthorised = run > 0 }
         if scenario == .refreshDeduplication || scenario == .refreshCadence { isAuthorised = true }
-        let time = now + 120_000
-        guard isAuthorised else { return tell(.runNotNotified, at: time) { $0.amount = -1 } }
-        if let notifiedAt, now - notifiedAt < 90 * Self.day {
-            let days = (now - notifiedAt) / Self.day
-            return tell(.runNotNotified, at: time) { $0.amount = days }
+        let time = diary.now + 120_000
+        if bug == .notifiesTooSoon || bug == .notifiesTwice {
+            diary.tell(.runNotified, at: time)
+            if bug == .notifiesTwice { diary.tell(.runNotified, at: diary.now + 3 * Self.second) }
+            notifiedAt = diary.now
+            return
         }
-        tell(.runNotified, at: time)
-        notifiedAt = now
+        guard isAuthorised else { return diary.tell(.runNotNotified, at: time) { $0.amount = -1 } }
+        if let notifiedAt, diary.now - notifiedAt < 90 * Self.day {
+            let days = (diary.now - notifiedAt) / Self.day
+            return diary.tell(.runNotNotified, at: time) { $0.amount = days }
+        }
+        diary.tell(.runNotified, at: time)
+        notifiedAt = diary.now
     }
 
     private mutating func schedule() {
         let isRefused = scenario == .refreshEveryday && random.chance(10_000)
-        tell(isRefused ? .runRefused : .runScheduled, at: now + 15_000)
+        diary.tell(isRefused ? .runRefused : .runScheduled, at: diary.now + 15_000)
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FleetSimulator
+import PrefetchLifecycle
+import RefreshLifecycle
 import TelemetryEvents
 import Testing
 
@@ -98,6 +100,41 @@ struct FleetTruthTests {
                 #expect(failures.isEmpty, "seed \(seed), \(form)")
             }
         }
+    }
+
+    @Test("every rule is broken by some scenario, so that the fold's verdict on it is held against the truth")
+    func everyRule() {
+        var sum = FleetTruth()
+        for scenario in FleetScenario.allCases {
+            for seed in 0..<(scenario == .everyday ? 300 : 60) as Range<UInt64> {
+                var plan = Self.plan(seed, [scenario])
+                if scenario == .everyday { plan.faults = .random(seed: seed) }
+                sum += JudgedFleet(plan).truth
+            }
+        }
+        for (name, count) in sum.series { #expect(count > 0, "\(name)") }
+    }
+
+    @Test("every rule of the fold is one of the truth")
+    func namesOfRules() {
+        let ofPrefetch = ViolationKind.allCases.map {
+            "dnp_prefetch_sequence_violations_total{violation=\"\($0.name)\"}"
+        }
+        let ofRefresh = RefreshViolationKind.allCases.map {
+            "aiq_background_refresh_violations_total{violation=\"\($0.name)\"}"
+        }
+        #expect(Set(ofPrefetch + ofRefresh).isSubset(of: Set(FleetTruth().series.map(\.name))))
+    }
+
+    @Test(
+        "cycles under a warped clock are marked so, and no others",
+        arguments: [FleetPlan.Form.events, .lines(.xcode)]
+    )
+    func warpedCycles(form: FleetPlan.Form) throws {
+        var plan = Self.plan(3, [.timeWarp], form)
+        plan.days = 9
+        let cycles = try JudgedFleet(plan).judgement().cycles
+        #expect(cycles.map(\.isTimeWarped) == [Bool](repeating: false, count: 5) + [true, true, true, true])
     }
 
     @Test("the guides' scenarios are those that validate knows")

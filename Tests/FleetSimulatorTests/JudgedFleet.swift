@@ -49,7 +49,17 @@ struct JudgedFleet {
     }
 
     private static func series(of judgement: Judgement) -> [String: Int64] {
-        let totals = judgement.totals
+        var series = Self.series(of: judgement.totals)
+        // What only a comparison with the plugin's own schedule shows.
+        for (kind, change) in judgement.violationChanges {
+            series["dnp_prefetch_sequence_violations_total{violation=\"\(kind.name)\"}", default: 0] += change
+        }
+        series.merge(Self.series(of: judgement.refresh.totals)) { $1 }
+        return series
+    }
+
+    /// What the fold of the plugin's events counts, by the series of the page.
+    static func series(of totals: LifecycleTotals) -> [String: Int64] {
         var series: [String: Int64] = [
             "dnp_prefetch_scheduled_total": Int64(totals.scheduled),
             "dnp_prefetch_executed_total": Int64(totals.executed),
@@ -66,7 +76,17 @@ struct JudgedFleet {
             let name = "dnp_prefetch_sequence_violations_total{violation=\"\(kind.name)\"}"
             series[name] = Int64(totals.violations(kind))
         }
-        let runs = judgement.refresh.totals
+        for check in IntegrityCheck.allCases {
+            for result in IntegrityResult.allCases {
+                series["dnp_integrity_checks_total{check=\"\(check.name)\",result=\"\(result.name)\"}"] =
+                    Int64(totals.checks(check, result))
+            }
+        }
+        return series
+    }
+
+    private static func series(of runs: RefreshTotals) -> [String: Int64] {
+        var series: [String: Int64] = [:]
         for outcome in RunOutcome.allCases {
             series["aiq_background_refresh_runs_total{outcome=\"\(outcome.name)\"}"] = Int64(runs.runs(outcome))
         }
