@@ -291,6 +291,9 @@ struct DeviceLog: Sendable {
     private(set) var isSimulator: Bool?
     /// Whether the system refused a task with BGTaskSchedulerErrorDomain Code=1.
     private(set) var isRefused = false
+    /// The executions that tell of their power and of their network.
+    private(set) var lowPower = ObservedHabits.Share()
+    private(set) var cellular = ObservedHabits.Share()
 
     fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
         if place < firstLine ?? LinePlace(order: .max, line: .max) {
@@ -306,6 +309,10 @@ struct DeviceLog: Sendable {
         }
         if event.kind == .pluginStarted, event.hasPendingSchedules == true { pendingLaunches += 1 }
         isSimulator = event.isSimulator ?? isSimulator
+        if event.kind == .prefetchExecuted {
+            if let isLow = event.lowPowerMode { lowPower.add(isLow) }
+            if let network = event.network, network != .offline { cellular.add(network == .cellular) }
+        }
         if event.kind == .prefetchScheduleFailed, bytes.text(event.error)?.contains("Code=1") ?? false {
             isRefused = true
         }

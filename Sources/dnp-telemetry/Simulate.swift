@@ -34,12 +34,14 @@ struct Simulate: AsyncParsableCommand {
                 --to http://127.0.0.1:10910 --verify http://127.0.0.1:10910
               dnp-telemetry simulate --devices 2000 --speed 1440 \\
                 --to https://telemetry.example.org --token-file token
+              dnp-telemetry simulate --devices 500 --like phone.log --out fleet.ndjson
               dnp-telemetry simulate --list
 
             EXIT STATUS
               0   written, or all accepted, and equal with --verify
               1   the collector of --to refused something, or the page of --verify differs
-              2   the output cannot be written, or the collector not be reached
+              2   the output cannot be written, the log not be read, or the collector
+                  not be reached
               64  wrong usage
               130 --to was ended by Ctrl-C
             """
@@ -47,6 +49,9 @@ struct Simulate: AsyncParsableCommand {
 
     @OptionGroup(title: "Fleet")
     var fleet: FleetOptions
+
+    @OptionGroup(title: "Likeness")
+    var likeness: HabitsOptions
 
     @Option(
         help: ArgumentHelp(
@@ -86,7 +91,7 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "List the scenarios and the faults.")
+    @Flag(help: "List the scenarios, the faults and the habits.")
     var list = false
 
     @Flag(help: "Print only results and errors.")
@@ -169,16 +174,17 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if list { return try Terminal.print(Self.listing) }
+        if list { return try Terminal.print(Self.listing(likeness.habits(quiet: quiet))) }
         if isVerified, !isSent, out == nil, let truth, truth != "-", FileManager.default.fileExists(atPath: truth) {
             return try await verify(FleetVerification(truth: truth, seed: fleet.seed, quiet: quiet))
         }
         let seed = fleet.seed ?? UInt64.random(in: 1...999_999_999)
-        let plan = try fleet.plan(seed: seed)
+        var plan = try fleet.plan(seed: seed)
         if !quiet {
             let rates = plan.faults.description
             Terminal.say("seed \(seed)" + (rates.isEmpty ? "" : ", faults \(rates)"))
         }
+        plan.habits = try likeness.habits(quiet: quiet)
         if let truth, truth != "-", !force, FileManager.default.fileExists(atPath: truth) {
             Terminal.say("Error: seed \(seed): \(PlainText.line(truth)) exists; --force replaces it")
             throw ExitCode(2)
@@ -223,7 +229,7 @@ struct Simulate: AsyncParsableCommand {
         if let directory = verification.verifyLedger { try truth.compare(ledgerIn: directory) }
     }
 
-    private static var listing: String {
+    private static func listing(_ habits: FleetHabits) -> String {
         var text = "Scenarios\n"
         func row(_ name: String, _ summary: String) {
             text += "  \(name)\(String(repeating: " ", count: max(1, 26 - name.utf8.count)))\(summary)\n"
@@ -231,6 +237,8 @@ struct Simulate: AsyncParsableCommand {
         for scenario in FleetScenario.allCases { row(scenario.name, scenario.summary) }
         text += "\nFaults\n"
         for kind in FleetFaults.kinds { row(kind.name, kind.summary) }
+        text += "\nHabits of everyday, by default or like a log\n"
+        for habit in habits.listing { row(habit.name, habit.summary) }
         return text
     }
 }
