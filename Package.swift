@@ -398,6 +398,19 @@ let package = Package(
             ],
             swiftSettings: tests
         ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Collector", "CycleIndex", "EventLedger", "FleetSimulator", "Journald", "LedgerState",
+                "LifecycleMetrics", "MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "SystemPrimitives",
+                "TelemetryEvents",
+                "CollectorTestSupport", "TestSupport",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["seeds.txt"],
+            swiftSettings: tests
+        ),
         .target(
             name: "TestSupport",
             dependencies: [

@@ -28,12 +28,13 @@ extension EventLedger {
         directory: String,
         durability: LedgerDurability,
         now: Int64,
-        limits: LedgerLimits
+        limits: LedgerLimits,
+        disk: any LedgerDisk = SystemDisk()
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
-        let files = LedgerFiles(directory: directory)
+        let files = LedgerFiles(directory: directory, disk: disk)
         try files.makeDirectory()
         try files.requireFiles()
-        let lock = try DirectoryLock(directory: directory)
+        let lock = try DirectoryLock(files)
         return try files.withReserve { () throws(LedgerError) in
             try openOrCreate(files, lock: lock, durability: durability, now: now, limits: limits)
         }
@@ -150,7 +151,7 @@ extension EventLedger {
     /// The file's mode allows writing by now, so that a database that SQLite opens read-only has a damaged header.
     private static func connect(to files: LedgerFiles, setUp: [String]) throws(LedgerError) -> LedgerConnection {
         do throws(LedgerError) {
-            let connection = try LedgerConnection(path: files.database, readOnly: false, setUp: setUp)
+            let connection = try LedgerConnection(path: files.databaseName, readOnly: false, setUp: setUp)
             let mayWrite = try connection.access { (database) throws(LedgerError) in
                 unsafe sqlite3_db_readonly(database.sqliteConnection, "main") == 0
             }
@@ -190,7 +191,7 @@ extension EventLedger {
         }
         let limits = LedgerLimits()
         try files.requireFiles()
-        let lock = try DirectoryLock(directory: directory)
+        let lock = try DirectoryLock(files)
         return try files.withReserve { () throws(LedgerError) in
             switch try LedgerInspection.inspect(files, limits: limits) {
             case .sound:

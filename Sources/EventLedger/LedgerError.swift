@@ -90,6 +90,9 @@ extension LedgerError {
             self =
                 Self.isLackOfSpace(systemError)
                 ? .full(detail: detail + reason) : .other(code: code, message: message + reason)
+        case SQLITE_CORRUPT where systemError != 0, SQLITE_NOTADB where systemError != 0:
+            // SQLite takes what a disk fails to read for damage (`SQLITE_IOERR_CORRUPTFS`), and the next read may succeed.
+            self = .other(code: SQLITE_IOERR, message: "\(message): \(Self.text(of: systemError))")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             self = .corrupt(detail: detail)
         case SQLITE_BUSY, SQLITE_LOCKED:
@@ -115,9 +118,9 @@ extension LedgerError {
     }
 
     /// Describes a failed system call.
-    init(errno code: Int32, doing what: String) {
-        let message = "\(what): \(Self.text(of: code))"
-        self = Self.isLackOfSpace(code) ? .full(detail: message) : .other(code: -code, message: message)
+    init(_ error: ErrorNumber, doing what: String) {
+        let message = "\(what): \(Self.text(of: error.code))"
+        self = Self.isLackOfSpace(error.code) ? .full(detail: message) : .other(code: -error.code, message: message)
     }
 
     /// The second bytes of `SQLITE_IOERR_WRITE`, `_FSYNC`, `_DIR_FSYNC`, `_TRUNCATE` and `_SHMSIZE`.
@@ -136,9 +139,23 @@ enum SQLiteSystemError {
     ///
     /// SQLite before 3.41 does not pass the `errno` of a failed commit on to the connection; the file of its log has it.
     static func last(of connection: OpaquePointer?, _ code: Int32) -> Int32 {
-        guard code & 0xFF == SQLITE_IOERR else { return 0 }
-        let ofLog = code == Self.ofIndex ? 0 : unsafe ofLog(connection)
-        return ofLog != 0 ? ofLog : unsafe sqlite3_system_errno(connection)
+        switch code & 0xFF {
+        case SQLITE_IOERR:
+            let ofLog = code == Self.ofIndex ? 0 : unsafe ofLog(connection)
+            return ofLog != 0 ? ofLog : unsafe sqlite3_system_errno(connection)
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return unsafe ofFiles(connection)
+        default: return 0
+        }
+    }
+
+    /// The last `errno` of the database's file or its log; 0 where neither failed.
+    static func ofFiles(_ connection: OpaquePointer?) -> Int32 {
+        var code: Int32 = 0
+        guard unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &code) == SQLITE_OK, code != 0
+        else {
+            return unsafe ofLog(connection)
+        }
+        return code
     }
 
     /// `SQLITE_IOERR_SHMSIZE`: the log's index, which SQLite does not open as a file of its own.

@@ -39,7 +39,7 @@ public final class LedgerReader: Sendable {
 
     init(files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) {
         self.files = files
-        connection = try LedgerConnection(path: files.database, readOnly: true, setUp: limits.readerSetUp)
+        connection = try LedgerConnection(path: files.databaseName, readOnly: true, setUp: limits.readerSetUp)
     }
 
     /// Reads the batches that follow the batch with the given id, in order.
@@ -152,8 +152,8 @@ public final class LedgerReader: Sendable {
             pruned: pruned,
             end: end,
             oldestReceivedAt: oldest?.receivedAt,
-            databaseBytes: LedgerFiles.size(of: files.database) ?? 0,
-            logBytes: LedgerFiles.size(of: files.log) ?? 0,
+            databaseBytes: files.size(of: files.database) ?? 0,
+            logBytes: files.size(of: files.log) ?? 0,
             availableBytes: files.availableBytes,
             memoryBytes: sqlite3_memory_used()
         )

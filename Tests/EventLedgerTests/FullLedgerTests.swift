@@ -237,10 +237,10 @@ extension OneAtATime {
             let reserve = disk.directory.path + "/ledger.reserve"
             let ledger = try EventLedger.sample(in: disk.directory)
             try ledger.keepRoom(checkpointBytes: 3 << 20)
-            let held = try #require(try LedgerFiles.size(of: reserve))
+            let held = try #require(try LedgerFiles(directory: disk.directory.path).size(of: reserve))
             #expect(held >= 3 << 20)
             try ledger.close()
-            #expect(try #require(try LedgerFiles.size(of: reserve)) >= held)
+            #expect(try #require(try LedgerFiles(directory: disk.directory.path).size(of: reserve)) >= held)
             try disk.fill()
             let again = try EventLedger.sample(in: disk.directory)
             #expect(try #require(again.room).reserveBytes > held / 2)

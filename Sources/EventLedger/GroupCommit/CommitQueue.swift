@@ -8,7 +8,8 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     struct Entry {
         let submission: Processor.Submission
         let cost: Int
-        let continuation: CheckedContinuation<Answer, Never>?
+        /// Nil for a tick, which no one waits for.
+        let answer: (@Sendable (Answer) -> Void)?
     }
 
     /// A closure to run on the writer thread, and what to call instead when it is refused.

@@ -17,6 +17,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private let observe: (@Sendable (CommitReport) -> Void)?
     private var processor: Processor
 
+    private var tickAt: UInt64?
     private var backlog: [Entry?] = []
     private var cursor = 0
     private var group: [Entry] = []
@@ -38,33 +39,40 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         self.clock = clock
         self.tickInterval = tickInterval
         self.observe = observe
+        tickAt = tickInterval.map { clock.monotonic() &+ $0 }
     }
 
     /// Runs until a stop is requested and everything that waited is committed or past the deadline.
     func run() {
-        var tickAt = tickInterval.map { clock.monotonic() &+ $0 }
-        while true {
-            let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt, mayWait: !processor.hasPendingMaintenance)
-            for item in turn.work { item.run(&processor, ledger) }
-            if turn.isTickDue, let tickInterval {
-                tick()
-                tickAt = clock.monotonic() &+ tickInterval
-            }
-            if turn.isPastDeadline, !backlog.isEmpty {
-                abandonBacklog()
-                continue
-            }
-            takeGroup()
-            if !group.isEmpty {
-                commitGroup()
-            } else if turn.isStopping, turn.work.isEmpty {
-                break
-            } else if !turn.isTickDue, processor.hasPendingMaintenance {
-                maintain()
-            }
+        while takeTurn(mayWait: true) {}
+    }
+
+    /// Does what is due, at most one group; false when a requested stop is complete.
+    ///
+    /// - Parameter mayWait: whether to sleep until something is due; a simulation takes turns without.
+    func takeTurn(mayWait: Bool) -> Bool {
+        let mayWait = mayWait && !processor.hasPendingMaintenance
+        let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt, mayWait: mayWait)
+        for item in turn.work { item.run(&processor, ledger) }
+        if turn.isTickDue, let tickInterval {
+            tick()
+            tickAt = clock.monotonic() &+ tickInterval
         }
-        processor.stopping(ledger, at: ledger.position, now: clock.now())
-        queue.finish()
+        if turn.isPastDeadline, !backlog.isEmpty {
+            abandonBacklog()
+            return true
+        }
+        takeGroup()
+        if !group.isEmpty {
+            commitGroup()
+        } else if turn.isStopping, turn.work.isEmpty {
+            processor.stopping(ledger, at: ledger.position, now: clock.now())
+            queue.finish()
+            return false
+        } else if !turn.isTickDue, processor.hasPendingMaintenance {
+            maintain()
+        }
+        return true
     }
 
     /// Moves the next submissions of the backlog into the group, within the limits of one transaction.
@@ -107,7 +115,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             processor.groupCommitted(at: end, now: now)
             report(nanoseconds: elapsed, error: nil)
             for (entry, outcome) in zip(group, outcomes) {
-                entry.continuation?.resume(returning: .success(outcome))
+                entry.answer?(.success(outcome))
             }
             clearGroup()
             processor.maintain(ledger, at: end, now: now)
@@ -116,7 +124,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             abortGroup(error)
             report(nanoseconds: clock.monotonic() &- began, error: error)
             for entry in group {
-                entry.continuation?.resume(returning: .failure(.failed(error)))
+                entry.answer?(.failure(.failed(error)))
             }
             clearGroup()
             return false
@@ -153,7 +161,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         }
         var submitted = 0
         var cost = 0
-        for entry in group where entry.continuation != nil {
+        for entry in group where entry.answer != nil {
             submitted += 1
             cost += entry.cost
         }
@@ -180,7 +188,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private func tick() {
         let now = clock.now()
         if let submission = processor.tick(now: now) {
-            group.append(Entry(submission: submission, cost: 0, continuation: nil))
+            group.append(Entry(submission: submission, cost: 0, answer: nil))
             // Maintenance is what makes room for a tick that found none.
             if !commitGroup(for: .tick) { processor.maintain(ledger, at: ledger.position, now: now) }
         } else {
@@ -200,7 +208,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private func abandonBacklog() {
         for case let entry? in backlog {
             queue.abandon(submitted: 1, cost: entry.cost)
-            entry.continuation?.resume(returning: .failure(.stopped))
+            entry.answer?(.failure(.stopped))
         }
         backlog.removeAll()
         cursor = 0

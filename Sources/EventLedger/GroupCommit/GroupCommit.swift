@@ -47,7 +47,7 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         do throws(ErrorNumber) {
             thread = Mutex(try NamedThread(name: "ledger-writer") { writer.run() })
         } catch {
-            throw LedgerError(errno: error.code, doing: "start the thread ledger-writer")
+            throw LedgerError(error, doing: "start the thread ledger-writer")
         }
     }
 
@@ -62,7 +62,9 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
     public func submit(_ submission: Processor.Submission) async throws(SubmissionError) -> Processor.Outcome {
         let cost = max(0, Processor.cost(of: submission))
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<_, Never>) in
-            let entry = CommitQueue<Processor>.Entry(submission: submission, cost: cost, continuation: continuation)
+            let entry = CommitQueue<Processor>.Entry(submission: submission, cost: cost) {
+                continuation.resume(returning: $0)
+            }
             if let error = queue.enqueue(entry) { continuation.resume(returning: .failure(error)) }
         }
         return try answer.get()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SystemPrimitives
 
 /// The exclusive lock of a ledger's directory, held for the lifetime of this object.
 ///
@@ -8,40 +9,44 @@ internal import Glibc
 /// holder, for the error of a second one.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
+    private let disk: any LedgerDisk
 
-    /// Takes the lock of `directory`, or throws an error that names the holder.
-    init(directory: String) throws(LedgerError) {
-        let path = LedgerFiles(directory: directory).lock
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(path)") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            let holder = Self.readHolder(descriptor)
-            _ = Glibc.close(descriptor)
-            if code == EWOULDBLOCK { throw LedgerError.locked(directory: directory, holder: holder) }
-            throw LedgerError(errno: code, doing: "lock \(path)")
+    /// Takes the lock of the files' directory, or throws an error that names the holder.
+    init(_ files: LedgerFiles) throws(LedgerError) {
+        let (path, disk) = (files.lock, files.disk)
+        let descriptor: Int32
+        do throws(ErrorNumber) {
+            descriptor = try disk.open(path, O_RDWR | O_CREAT)
+        } catch {
+            throw LedgerError(error, doing: "open \(path)")
+        }
+        do throws(ErrorNumber) {
+            try disk.lock(descriptor)
+        } catch {
+            let holder = Self.readHolder(descriptor, disk)
+            disk.close(descriptor)
+            if error.code == EWOULDBLOCK { throw LedgerError.locked(directory: files.directory, holder: holder) }
+            throw LedgerError(error, doing: "lock \(path)")
         }
         self.descriptor = descriptor
+        self.disk = disk
         writeHolder()
     }
 
     /// Unlocks before it closes, because a child between fork and exec still has a copy of the descriptor.
     deinit {
-        _ = flock(descriptor, LOCK_UN)
-        _ = Glibc.close(descriptor)
+        disk.unlock(descriptor)
+        disk.close(descriptor)
     }
 
     /// Records the process id. On a full disk the file stays empty; the lock does not depend on it.
     private func writeHolder() {
-        let line = Array("\(getpid())\n".utf8)
-        _ = ftruncate(descriptor, 0)
-        _ = unsafe line.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        try? disk.truncate(descriptor, to: 0)
+        _ = try? disk.write(descriptor, Array("\(getpid())\n".utf8), at: 0)
     }
 
-    private static func readHolder(_ descriptor: Int32) -> Int32? {
-        var line = [UInt8](repeating: 0, count: 16)
-        let count = unsafe line.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard count > 0 else { return nil }
-        return Int32(String(decoding: line[..<count].prefix(while: { $0 != 0x0A }), as: UTF8.self))
+    private static func readHolder(_ descriptor: Int32, _ disk: any LedgerDisk) -> Int32? {
+        guard let line = try? disk.read(descriptor, 16, at: 0), !line.isEmpty else { return nil }
+        return Int32(String(decoding: line.prefix(while: { $0 != 0x0A }), as: UTF8.self))
     }
 }

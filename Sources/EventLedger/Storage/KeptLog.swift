@@ -2,6 +2,7 @@
 
 internal import GRDB
 internal import Glibc
+internal import SystemPrimitives
 
 /// What became of the write-ahead log with which a ledger begins a life at its opening (docs/ledger.md#lives).
 ///
@@ -29,7 +30,7 @@ public enum KeptLog: Sendable, Equatable {
     /// - Parameter mark: what the mark showed before anything was written.
     static func keep(_ files: LedgerFiles, mark: LedgerMark.Reading, limits: LedgerLimits) -> KeptLog? {
         do throws(LedgerError) {
-            guard let size = try LedgerFiles.size(of: files.log), size > Int64(headerBytes),
+            guard let size = try files.size(of: files.log), size > Int64(headerBytes),
                 try beginsLife(files, mark: mark, limits: limits)
             else { return nil }
             return copy(files, bytes: size)
@@ -45,7 +46,7 @@ public enum KeptLog: Sendable, Equatable {
         mark: LedgerMark.Reading,
         limits: LedgerLimits
     ) throws(LedgerError) -> Bool {
-        let connection = try LedgerConnection(path: files.database, readOnly: true, setUp: limits.readerSetUp)
+        let connection = try LedgerConnection(path: files.databaseName, readOnly: true, setUp: limits.readerSetUp)
         let result = Result { () throws(LedgerError) -> Bool in
             try connection.transaction(.deferred) { (database) throws(LedgerError) in
                 guard try LedgerSchema.version(of: database) >= LedgerSchema.firstWithLives else { return false }
@@ -64,51 +65,52 @@ public enum KeptLog: Sendable, Equatable {
         func failed(_ reason: String) -> KeptLog { .failed(path: target, reason: reason) }
         guard bytes <= maximumBytes else { return failed("it has \(bytes) bytes, at most \(maximumBytes) are copied") }
         // A start that was killed after it had copied the log may have written over its end.
-        if let header = header(of: files.log), header == self.header(of: target) { return .copied(path: target) }
+        if let header = header(of: files.log, files.disk), header == self.header(of: target, files.disk) {
+            return .copied(path: target)
+        }
         if let available = files.availableBytes, available < bytes + sparedBytes {
             return failed("it has \(bytes) bytes, and \(available) are free")
         }
         let part = target + ".part"
         do throws(LedgerError) {
-            try copy(files.log, to: part)
-            guard unsafe rename(part, target) == 0 else { throw LedgerError(errno: errno, doing: "rename \(part)") }
+            do throws(ErrorNumber) {
+                try copy(files.log, to: part, files.disk)
+                try files.disk.rename(part, to: target)
+            } catch {
+                throw LedgerError(error, doing: "copy \(files.log) to \(target)")
+            }
             try files.synchronizeDirectory()
             return .copied(path: target)
         } catch {
-            _ = unsafe unlink(part)
+            try? files.disk.remove(part)
             return failed(error.description)
         }
     }
 
-    private static func copy(_ source: String, to target: String) throws(LedgerError) {
-        let input = unsafe open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard input >= 0 else { throw LedgerError(errno: errno, doing: "open \(source)") }
-        defer { _ = Glibc.close(input) }
-        let output = unsafe open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard output >= 0 else { throw LedgerError(errno: errno, doing: "create \(target)") }
-        defer { _ = Glibc.close(output) }
-        var buffer = [UInt8](repeating: 0, count: bufferBytes)
+    private static func copy(_ source: String, to target: String, _ disk: any LedgerDisk) throws(ErrorNumber) {
+        let input = try disk.open(source, O_RDONLY)
+        defer { disk.close(input) }
+        let output = try disk.open(target, O_WRONLY | O_CREAT | O_TRUNC)
+        defer { disk.close(output) }
+        var offset = 0
         while true {
-            let count = unsafe Glibc.read(input, &buffer, buffer.count)
-            guard count >= 0 else { throw LedgerError(errno: errno, doing: "read \(source)") }
-            if count == 0 { break }
-            var written = 0
-            while written < count {
-                let rest = buffer[written..<count]
-                let step = unsafe rest.withUnsafeBytes { unsafe Glibc.write(output, $0.baseAddress, $0.count) }
-                guard step > 0 else { throw LedgerError(errno: errno, doing: "write \(target)") }
-                written += step
+            var rest = try disk.read(input, bufferBytes, at: offset)
+            if rest.isEmpty { break }
+            while !rest.isEmpty {
+                let written = try disk.write(output, rest, at: offset)
+                guard written > 0 else { throw ErrorNumber(EIO) }
+                rest.removeFirst(written)
+                offset += written
             }
         }
-        guard fsync(output) == 0 else { throw LedgerError(errno: errno, doing: "synchronize \(target)") }
+        try disk.synchronize(output)
     }
 
-    private static func header(of path: String) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        defer { _ = Glibc.close(descriptor) }
-        var header = [UInt8](repeating: 0, count: headerBytes)
-        return unsafe Glibc.read(descriptor, &header, headerBytes) == headerBytes ? header : nil
+    private static func header(of path: String, _ disk: any LedgerDisk) -> [UInt8]? {
+        guard let descriptor = try? disk.open(path, O_RDONLY) else { return nil }
+        defer { disk.close(descriptor) }
+        let header = try? disk.read(descriptor, headerBytes, at: 0)
+        return header?.count == headerBytes ? header : nil
     }
 }
 

@@ -7,7 +7,7 @@ internal import GRDBSQLite
 final class LedgerConnection: Sendable {
     private let queue: DatabaseQueue
 
-    /// Opens `path` and prepares the connection with `setUp`, a list of statements.
+    /// Opens `path`, which may be a URI, and prepares the connection with `setUp`, a list of statements.
     init(path: String, readOnly: Bool, setUp: [String]) throws(LedgerError) {
         var configuration = Configuration()
         configuration.readonly = readOnly

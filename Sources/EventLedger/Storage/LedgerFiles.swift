@@ -6,8 +6,11 @@ internal import SystemPrimitives
 /// The files of a ledger: their names, modes, sizes and renames.
 struct LedgerFiles: Sendable {
     let directory: String
+    var disk: any LedgerDisk = SystemDisk()
 
     var database: String { directory + "/ledger.sqlite" }
+    /// What SQLite opens the database by (https://sqlite.org/uri.html).
+    var databaseName: String { disk.vfs.map { "file:\(database)?vfs=\($0)" } ?? database }
     var log: String { database + "-wal" }
     var lock: String { directory + "/ledger.lock" }
     /// Outside the database and its log (``LedgerMark``).
@@ -20,19 +23,18 @@ struct LedgerFiles: Sendable {
 
     /// Creates the directory with mode 0700; an existing one keeps its mode.
     func makeDirectory() throws(LedgerError) {
-        guard unsafe mkdir(directory, 0o700) != 0 else { return }
-        let code = errno
-        guard code == EEXIST else { throw LedgerError(errno: code, doing: "create directory \(directory)") }
+        do throws(ErrorNumber) {
+            try disk.makeDirectory(directory)
+        } catch {
+            guard error.code == EEXIST else { throw LedgerError(error, doing: "create directory \(directory)") }
+        }
     }
 
     /// Creates an empty database file with mode 0600, or sets that mode on an existing one; SQLite copies it to the
     /// companions.
     func protectDatabase() throws(LedgerError) {
-        let descriptor = unsafe open(database, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(database)") }
-        defer { _ = Glibc.close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0 else {
-            throw LedgerError(errno: errno, doing: "set the mode of \(database)")
+        try using(database, O_RDWR | O_CREAT, doing: "open \(database)") { (descriptor) throws(ErrorNumber) in
+            try disk.protect(descriptor)
         }
     }
 
@@ -40,18 +42,34 @@ struct LedgerFiles: Sendable {
     ///
     /// A file of one byte is empty to SQLite, which writes over it (`unixFileSize` in its os_unix.c).
     func databaseBytes() throws(LedgerError) -> Int64? {
-        try Self.size(of: database).map { $0 == 1 ? 0 : $0 }
+        try size(of: database).map { $0 == 1 ? 0 : $0 }
     }
 
     /// The size of a file; nil when there is none.
-    static func size(of path: String) throws(LedgerError) -> Int64? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            let code = errno
-            if code == ENOENT { return nil }
-            throw LedgerError(errno: code, doing: "stat \(path)")
+    func size(of path: String) throws(LedgerError) -> Int64? { try entry(path, followsLinks: true)?.bytes }
+
+    private func entry(_ path: String, followsLinks: Bool) throws(LedgerError) -> DiskEntry? {
+        do throws(ErrorNumber) {
+            return try disk.status(path, followsLinks: followsLinks)
+        } catch {
+            throw LedgerError(error, doing: "stat \(path)")
         }
-        return Int64(status.st_size)
+    }
+
+    /// Opens a file for as long as `body` runs.
+    private func using(
+        _ path: String,
+        _ flags: Int32,
+        doing what: String,
+        _ body: (Int32) throws(ErrorNumber) -> Void = { (_) throws(ErrorNumber) in }
+    ) throws(LedgerError) {
+        do throws(ErrorNumber) {
+            let descriptor = try disk.open(path, flags)
+            defer { disk.close(descriptor) }
+            try body(descriptor)
+        } catch {
+            throw LedgerError(error, doing: what)
+        }
     }
 
     /// Checks that nothing but a file is where the ledger has its files.
@@ -60,59 +78,45 @@ struct LedgerFiles: Sendable {
     /// for a full disk.
     func requireFiles() throws(LedgerError) {
         try requireDatabaseFiles()
-        for path in [markFile, lock, mark, reserve] { try Self.requireFile(path) }
-        guard try Self.size(of: reserve) != nil else { return }
-        let descriptor = unsafe open(reserve, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            throw .obstructed(path: reserve, reason: ErrorNumber(errno).text ?? "it cannot be opened")
+        for path in [markFile, lock, mark, reserve] { try requireFile(path) }
+        guard try size(of: reserve) != nil else { return }
+        do throws(ErrorNumber) {
+            disk.close(try disk.open(reserve, O_WRONLY))
+        } catch {
+            throw .obstructed(path: reserve, reason: error.text ?? "it cannot be opened")
         }
-        _ = Glibc.close(descriptor)
     }
 
     /// The same for the database, its log and what else SQLite keeps beside it.
     ///
     /// - Parameter followsLinks: whether links to files will do, as they do for a reader.
     func requireDatabaseFiles(followsLinks: Bool = false) throws(LedgerError) {
-        for suffix in [""] + Self.companions { try Self.requireFile(database + suffix, followsLinks: followsLinks) }
+        for suffix in [""] + Self.companions { try requireFile(database + suffix, followsLinks: followsLinks) }
     }
 
-    private static func requireFile(_ path: String, followsLinks: Bool = false) throws(LedgerError) {
-        var status = stat()
-        guard unsafe (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else {
-            let code = errno
-            if code == ENOENT { return }
-            throw LedgerError(errno: code, doing: "stat \(path)")
-        }
+    private func requireFile(_ path: String, followsLinks: Bool = false) throws(LedgerError) {
+        guard let entry = try entry(path, followsLinks: followsLinks) else { return }
         let reason: String
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return
-        case S_IFDIR: reason = ErrorNumber(EISDIR).text ?? "it is a directory"
-        case S_IFLNK: reason = "it is a symbolic link"
-        default: reason = "it is no regular file"
+        switch entry.kind {
+        case .file: return
+        case .directory: reason = ErrorNumber(EISDIR).text ?? "it is a directory"
+        case .link: reason = "it is a symbolic link"
+        case .other: reason = "it is no regular file"
         }
         throw .obstructed(path: path, reason: reason)
     }
 
     /// The size of the directory's file system, and what unprivileged processes may still take of it; nil when unknown.
-    var space: (total: Int64, available: Int64)? {
-        var status = statvfs()
-        guard unsafe statvfs(directory, &status) == 0 else { return nil }
-        func bytes(_ blocks: UInt64) -> Int64 {
-            let (bytes, overflows) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
-            return overflows ? .max : Int64(clamping: bytes)
-        }
-        return (bytes(UInt64(status.f_blocks)), bytes(UInt64(status.f_bavail)))
-    }
+    var space: (total: Int64, available: Int64)? { disk.space(directory) }
 
     /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
     var availableBytes: Int64? { space?.available }
 
     /// Makes renames in the directory durable.
     func synchronizeDirectory() throws(LedgerError) {
-        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(directory)") }
-        defer { _ = Glibc.close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw LedgerError(errno: errno, doing: "synchronize \(directory)") }
+        try using(directory, O_RDONLY | O_DIRECTORY, doing: "synchronize \(directory)") {
+            (descriptor) throws(ErrorNumber) in try disk.synchronize(descriptor)
+        }
     }
 }
 
@@ -124,7 +128,7 @@ extension LedgerFiles {
     /// Gives the reserve's space to the ledger that `body` opens, a part of it at first and the rest where that is too
     /// little, and takes it back when `body` throws. So a ledger can be opened and served on a full disk.
     func withReserve<Result>(_ body: () throws(LedgerError) -> Result) throws(LedgerError) -> Result {
-        var reserve = LedgerReserve(path: reserve)
+        var reserve = LedgerReserve(self)
         let held = reserve.bytes
         _ = reserve.release(LedgerReserve.openingBytes)
         while true {
@@ -146,25 +150,24 @@ extension LedgerFiles {
 extension LedgerFiles {
     private var mark: String { directory + "/ledger.new" }
 
-    func isInCreation() throws(LedgerError) -> Bool { try Self.size(of: mark) != nil }
+    func isInCreation() throws(LedgerError) -> Bool { try size(of: mark) != nil }
 
     /// Sets the mark, durably.
     func beginCreation() throws(LedgerError) {
-        let descriptor = unsafe open(mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "create \(mark)") }
-        _ = Glibc.close(descriptor)
+        try using(mark, O_WRONLY | O_CREAT, doing: "create \(mark)")
         try synchronizeDirectory()
     }
 
     /// Removes the mark of a database that is complete, durably: should it come back, an empty database would be a new one.
     func endCreation() throws(LedgerError) {
-        if unsafe unlink(mark) == 0 { try synchronizeDirectory() }
+        do throws(ErrorNumber) { try disk.remove(mark) } catch { return }
+        try synchronizeDirectory()
     }
 
     /// The names of the files that stay beside a database from its creation on.
     func traces() throws(LedgerError) -> [String] {
         var names: [String] = []
-        for path in Self.companions.map({ database + $0 }) + [lock, reserve] where try Self.size(of: path) != nil {
+        for path in Self.companions.map({ database + $0 }) + [lock, reserve] where try size(of: path) != nil {
             names.append(String(path.dropFirst(directory.count + 1)))
         }
         return names
@@ -183,10 +186,11 @@ extension LedgerFiles {
         let target = try unusedName(at: now)
         try beginCreation()
         for suffix in [""] + Self.companions {
-            guard unsafe rename(database + suffix, target + suffix) != 0 else { continue }
-            let code = errno
-            guard code == ENOENT else {
-                throw LedgerError(errno: code, doing: "rename \(database + suffix) to \(target + suffix)")
+            do throws(ErrorNumber) {
+                try disk.rename(database + suffix, to: target + suffix)
+            } catch {
+                guard error.code != ENOENT else { continue }
+                throw LedgerError(error, doing: "rename \(database + suffix) to \(target + suffix)")
             }
         }
         try synchronizeDirectory()
@@ -201,7 +205,7 @@ extension LedgerFiles {
         for attempt in 1...Self.maximumPerSecond {
             let name = "\(directory)/ledger-corrupt-\(stamp)\(attempt == 1 ? "" : "-\(attempt)").sqlite"
             var isUsed = false
-            for suffix in [""] + Self.companions where try Self.size(of: name + suffix) != nil {
+            for suffix in [""] + Self.companions where try size(of: name + suffix) != nil {
                 isUsed = true
             }
             if !isUsed { return name }

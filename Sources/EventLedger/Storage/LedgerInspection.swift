@@ -15,7 +15,7 @@ enum LedgerInspection: Equatable {
     /// Inspects the files through a read-only connection, so that a damaged ledger is kept as it was found.
     static func inspect(_ files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) -> LedgerInspection {
         guard let size = try files.databaseBytes(), size > 0 else {
-            let logSize = try LedgerFiles.size(of: files.log) ?? 0
+            let logSize = try files.size(of: files.log) ?? 0
             return logSize > 0 ? .damaged("the database is empty or missing beside its write-ahead log") : .blank
         }
         do {
@@ -33,7 +33,11 @@ enum LedgerInspection: Equatable {
         limits: LedgerLimits
     ) throws(LedgerError) -> LedgerInspection {
         do {
-            let connection = try LedgerConnection(path: files.database, readOnly: readOnly, setUp: limits.readerSetUp)
+            let connection = try LedgerConnection(
+                path: files.databaseName,
+                readOnly: readOnly,
+                setUp: limits.readerSetUp
+            )
             let found = Result { () throws(LedgerError) -> LedgerInspection in
                 try connection.access { (database) throws(LedgerError) in
                     try inspect(database, files: files, checksEverything: size < limits.fullCheckBytes, limits: limits)
@@ -83,7 +87,16 @@ enum LedgerInspection: Equatable {
 
     /// What SQLite's quick check finds wrong with the tables; nil where it finds at most single values of batches that are
     /// damaged, each of which is skipped when it is read.
+    ///
+    /// - Throws: where the disk failed to read a page, which the check reports like damage.
     private static func finding(in database: Database) throws(LedgerError) -> String? {
+        guard let finding = try checked(database) else { return nil }
+        let code = unsafe SQLiteSystemError.ofFiles(database.sqliteConnection)
+        guard code == 0 else { throw LedgerError(code: SQLITE_CORRUPT, systemError: code, message: finding) }
+        return finding
+    }
+
+    private static func checked(_ database: Database) throws(LedgerError) -> String? {
         let check = try LedgerStatement("PRAGMA quick_check(\(maximumFindings))", in: database)
         defer { check.reset() }
         var findings = 0

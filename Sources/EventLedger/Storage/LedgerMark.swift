@@ -30,7 +30,7 @@ final class LedgerMark: Sendable {
     private static let positionBytes = 16
     private static let checksumOffset = 56
     /// The space that the file takes in any case, so that no write of it can lack space later.
-    private static let reservedBytes: off_t = 4_096
+    private static let reservedBytes: Int64 = 4_096
     /// How often a mark that a service is just writing is read again.
     private static let maximumAttempts = 100
 
@@ -79,11 +79,13 @@ final class LedgerMark: Sendable {
     }
 
     private let path: String
+    private let disk: any LedgerDisk
     private let state: Mutex<State>
 
     /// - Parameter reading: what the file holds.
     init(_ files: LedgerFiles, holding reading: Reading) {
         path = files.markFile
+        disk = files.disk
         var shown: UInt64 = 0
         if case .read(_, let position) = reading { shown = position.sequence }
         state = Mutex(State(shown: shown))
@@ -91,7 +93,7 @@ final class LedgerMark: Sendable {
 
     deinit {
         state.withLock { state in
-            if state.descriptor >= 0 { _ = Glibc.close(state.descriptor) }
+            if state.descriptor >= 0 { disk.close(state.descriptor) }
         }
     }
 
@@ -117,15 +119,15 @@ final class LedgerMark: Sendable {
     func write(life: String, _ position: LedgerPosition) -> Bool {
         state.withLock { state in
             state.reached = position.sequence
-            guard state.descriptor >= 0 || open(&state.descriptor) else {
-                state.fail(errno)
-                return false
-            }
-            state.encode(life: life, position)
-            let descriptor = state.descriptor
-            let count = unsafe state.record.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-            guard count == Self.bytes else {
-                state.fail(count < 0 ? errno : 0)
+            do throws(ErrorNumber) {
+                if state.descriptor < 0 { try open(&state.descriptor) }
+                state.encode(life: life, position)
+                guard try disk.write(state.descriptor, state.record, at: 0) == Self.bytes else {
+                    state.fail(0)
+                    return false
+                }
+            } catch {
+                state.fail(error.code)
                 return false
             }
             state.code = nil
@@ -137,37 +139,37 @@ final class LedgerMark: Sendable {
 
     /// Makes what was written durable.
     func synchronize() throws(LedgerError) {
-        let code = state.withLock { fsync($0.descriptor) == 0 ? 0 : errno }
-        guard code == 0 else { throw LedgerError(errno: code, doing: "synchronize \(path)") }
+        let descriptor = state.withLock { $0.descriptor }
+        do throws(ErrorNumber) {
+            try disk.synchronize(descriptor)
+        } catch {
+            throw LedgerError(error, doing: "synchronize \(path)")
+        }
     }
 
-    private func open(_ descriptor: inout Int32) -> Bool {
-        descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return false }
+    private func open(_ descriptor: inout Int32) throws(ErrorNumber) {
+        descriptor = try disk.open(path, O_WRONLY | O_CREAT)
         // Where the file system cannot reserve, the write itself tells.
-        _ = posix_fallocate(descriptor, 0, Self.reservedBytes)
-        return true
+        try? disk.allocate(descriptor, 0..<Self.reservedBytes)
     }
 
     // MARK: Reading
 
     /// Reads the mark, also beside a service that writes it.
     static func read(_ files: LedgerFiles) throws(LedgerError) -> Reading {
-        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let code = errno
-            if code == ENOENT { return .absent }
-            throw LedgerError(errno: code, doing: "open \(files.markFile)")
+        do throws(ErrorNumber) {
+            let descriptor = try files.disk.open(files.markFile, O_RDONLY | O_NONBLOCK)
+            defer { files.disk.close(descriptor) }
+            for _ in 0..<maximumAttempts {
+                let record = try files.disk.read(descriptor, bytes, at: 0)
+                guard record.count == bytes else { return .unreadable }
+                if let reading = decode(record) { return reading }
+            }
+            return .unreadable
+        } catch {
+            if error.code == ENOENT { return .absent }
+            throw LedgerError(error, doing: "read \(files.markFile)")
         }
-        defer { _ = Glibc.close(descriptor) }
-        for _ in 0..<maximumAttempts {
-            var record = [UInt8](repeating: 0, count: bytes)
-            let count = unsafe record.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-            guard count >= 0 else { throw LedgerError(errno: errno, doing: "read \(files.markFile)") }
-            guard count == bytes else { return .unreadable }
-            if let reading = decode(record) { return reading }
-        }
-        return .unreadable
     }
 
     private static func decode(_ record: [UInt8]) -> Reading? {

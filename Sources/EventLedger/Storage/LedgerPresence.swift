@@ -17,7 +17,7 @@ public enum LedgerPresence: Sendable, Equatable {
         if let size, size > 0 { return .present }
         let traces = try files.traces()
         guard size != nil || !traces.isEmpty else { return .none }
-        let bytes = try LedgerFiles.size(of: files.database)
+        let bytes = try files.size(of: files.database)
         return .lost(LostLedger(files, bytes: bytes, traces: traces))
     }
 }

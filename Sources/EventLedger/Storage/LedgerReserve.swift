@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SystemPrimitives
 
 /// The file `ledger.reserve`: space of the file system that no other program can take.
 ///
@@ -17,25 +18,34 @@ struct LedgerReserve: Sendable {
     private static let grain: Int64 = 64 << 10
 
     private let path: String
+    private let disk: any LedgerDisk
     private(set) var bytes: Int64
     /// Whether the file could not be opened the last time, for another reason than a lack of space.
     private(set) var isObstructed = false
 
-    init(path: String) {
-        self.path = path
-        bytes = (try? LedgerFiles.size(of: path)) ?? 0
+    init(_ files: LedgerFiles) {
+        path = files.reserve
+        disk = files.disk
+        bytes = (try? files.size(of: path)) ?? 0
     }
 
     /// Gives space back to the file system; false when there was none.
     mutating func release(_ count: Int64) -> Bool {
         guard bytes > 0 else { return false }
         let rest = bytes - count
-        guard rest > 0, unsafe truncate(path, off_t(rest)) == 0 else {
-            _ = unsafe unlink(path)
+        guard rest > 0, shrink(to: rest) else {
+            try? disk.remove(path)
             bytes = 0
             return true
         }
         bytes = rest
+        return true
+    }
+
+    private func shrink(to size: Int64) -> Bool {
+        guard let descriptor = try? disk.open(path, O_WRONLY) else { return false }
+        defer { disk.close(descriptor) }
+        do throws(ErrorNumber) { try disk.truncate(descriptor, to: size) } catch { return false }
         return true
     }
 
@@ -59,21 +69,28 @@ struct LedgerReserve: Sendable {
 
     /// Half as much each time that there is less space than it seemed.
     private mutating func grow(to target: Int64) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        isObstructed = descriptor < 0 && errno != ENOSPC && errno != EDQUOT
-        guard descriptor >= 0 else { return }
-        defer { _ = Glibc.close(descriptor) }
+        isObstructed = false
+        let descriptor: Int32
+        do throws(ErrorNumber) {
+            descriptor = try disk.open(path, O_WRONLY | O_CREAT)
+        } catch {
+            isObstructed = error.code != ENOSPC && error.code != EDQUOT
+            return
+        }
+        defer { disk.close(descriptor) }
         var target = target
         while target > bytes {
-            if posix_fallocate(descriptor, off_t(bytes), off_t(target - bytes)) == 0 {
+            do throws(ErrorNumber) {
+                try disk.allocate(descriptor, bytes..<target)
                 bytes = target
                 return
+            } catch {
+                try? disk.truncate(descriptor, to: bytes)
             }
-            _ = ftruncate(descriptor, off_t(bytes))
             let half = (target - bytes) / 2
             guard half >= Self.minimumBytes else { break }
             target = bytes + half
         }
-        if bytes == 0 { _ = unsafe unlink(path) }
+        if bytes == 0 { try? disk.remove(path) }
     }
 }

@@ -25,7 +25,7 @@ final class RoomKeeper: Sendable {
     init(files: LedgerFiles, connection: LedgerConnection) {
         self.files = files
         self.connection = connection
-        var reserve = LedgerReserve(path: files.reserve)
+        var reserve = LedgerReserve(files)
         reserve.verify()
         self.reserve = Mutex(reserve)
     }
@@ -128,8 +128,8 @@ final class RoomKeeper: Sendable {
         var room = LedgerRoom(totalBytes: space.total, availableBytes: isDenied ? 0 : space.available)
         room.reserveBytes = reserve.withLock { $0.bytes }
         room.freeBytes = pages.free
-        room.logBytes = try LedgerFiles.size(of: files.log) ?? 0
-        let databaseBytes = try LedgerFiles.size(of: files.database) ?? 0
+        room.logBytes = try files.size(of: files.log) ?? 0
+        let databaseBytes = try files.size(of: files.database) ?? 0
         room.databaseBytes = databaseBytes
         room.growthBytes = max(0, pages.database - databaseBytes)
         room.returningBytes = max(0, databaseBytes - pages.database)
