@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import TestSupport
 import Testing
 
 /// Runs the collector's own code on a disk, a clock, a journald and clients that a seed makes fail
@@ -13,7 +12,7 @@ struct CollectorSimulationTests {
     private static let chosen: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["DNP_SIMULATIONS"] ?? ""
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
-        return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : 0..<400
+        return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : 0..<250
     }()
 
     /// Seeds that once failed, one a line; what follows it says why.
@@ -25,7 +24,7 @@ struct CollectorSimulationTests {
 
     /// Runs a seed; what it finds is recorded with the fewest steps that find it.
     private static func run(_ seed: UInt64, _ total: inout SimulationCounts) {
-        let simulation = CollectorSimulation(seed: seed)
+        let simulation = CollectorSimulation(seed: seed, isVerbose: chosen.count == 1)
         do throws(CollectorSimulation.Finding) {
             try simulation.run()
         } catch {
@@ -52,7 +51,7 @@ struct CollectorSimulationTests {
 
     @Test("the same seed does the same twice")
     func sameTwice() throws {
-        for seed in 0..<20 as Range<UInt64> {
+        for seed in 0..<10 as Range<UInt64> {
             let runs = try (0..<2).map { _ in
                 let simulation = CollectorSimulation(seed: seed)
                 try simulation.run()
@@ -60,18 +59,5 @@ struct CollectorSimulationTests {
             }
             #expect(runs[0] == runs[1], "seed \(seed)")
         }
-    }
-
-    @Test("a fault that is planted in the collector is found within 1,000 seeds", arguments: PlantedFault.allCases)
-    func planted(fault: PlantedFault) {
-        for seed in 0..<1_000 as Range<UInt64> {
-            do throws(CollectorSimulation.Finding) {
-                try CollectorSimulation(seed: seed, plant: fault).run()
-            } catch {
-                print("➜ \(fault) is found: \(error)")
-                return
-            }
-        }
-        Issue.record("\(fault) is not found")
     }
 }

@@ -41,6 +41,8 @@ final class SimulatedDisk: LedgerDisk, @unchecked Sendable {
     private(set) var isDown = false
     /// After how many more operations it goes down; nil for not at all.
     var operationsUntilCrash: Int?
+    /// After how many more operations one fails; nil for none.
+    var operationsUntilFailure: Int?
 
     private var names: [String: DiskFile] = [:]
     private var durableNames: [String: DiskFile] = [:]
@@ -73,6 +75,10 @@ final class SimulatedDisk: LedgerDisk, @unchecked Sendable {
                 throw ErrorNumber(EIO)
             }
             operationsUntilCrash = left - 1
+        }
+        if let left = operationsUntilFailure {
+            operationsUntilFailure = left > 0 ? left - 1 : nil
+            if left == 0 { throw ErrorNumber(EIO) }
         }
         if let code = rates.failure(of: operation, &random) {
             counts.faults += 1
