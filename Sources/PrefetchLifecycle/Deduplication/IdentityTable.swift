@@ -1,89 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of 64-bit hashes at 9.4 to 11.3 bytes each.
+/// A set of 64-bit hashes at 9.1 to 10.2 bytes each once it is large, eight in a line of the cache.
 ///
-/// Slots are sorted by hash: a hash is at the slot that its share of the 64-bit range gives, or behind it without a gap.
-/// Growing is then one pass in memory order, and the table can be 85 % full. Inserting and looking up touch a run of at
-/// most about 20 slots on average.
+/// A hash is in the line that its share of the 64-bit range gives or, where that is full, in the next one with room.
+/// Looking up or inserting reads 1.2 lines on average while the table is less than 88 % full. Growing reads and writes in
+/// memory order, because the home of a hash grows with the hash.
 struct IdentityTable: Sendable {
-    private static let slack = 64
+    private static let lineSize = CacheLines<UInt64>.wordsPerLine
+    private static let largestFillPercent = 88
+
     private(set) var count = 0
-    private var capacity: Int
-    private var slots: [UInt64]
+    /// A free place is 0. Lines fill up from their first place, and nothing is removed.
+    private var lines = CacheLines<UInt64>(count: 2)
 
-    init(capacity: Int = 16) {
-        self.capacity = capacity
-        slots = [UInt64](repeating: 0, count: capacity + Self.slack)
-    }
+    /// The memory of the lines, in bytes.
+    var byteCount: Int { lines.byteCount }
 
-    /// The memory of the slots, in bytes.
-    var byteCount: Int { slots.count * MemoryLayout<UInt64>.size }
-
+    @inline(__always)
     func contains(_ hash: UInt64) -> Bool {
         let hash = Swift.max(hash, 1)
-        var slot = home(of: hash)
-        while slots[slot] != 0, slots[slot] < hash {
-            slot += 1
-            if slot == slots.count { return false }
+        var line = home(of: hash)
+        while true {
+            if lines.places(in: line, of: hash) != 0 { return true }
+            if lines[line, Self.lineSize &- 1] == 0 { return false }
+            line = next(line)
         }
-        return slots[slot] == hash
     }
 
     /// Inserts a hash; false for a duplicate.
+    @inline(__always)
     mutating func insert(_ hash: UInt64) -> Bool {
         let hash = Swift.max(hash, 1)
-        var slot = place(of: hash)
-        if slot < slots.count, slots[slot] == hash { return false }
+        var line = home(of: hash)
+        while true {
+            if lines.places(in: line, of: hash) != 0 { return false }
+            if lines[line, Self.lineSize &- 1] == 0 { break }
+            line = next(line)
+        }
         // After the duplicates, so that the memory depends on what was inserted alone and a restart takes as much.
-        if count * 100 >= capacity * 85 {
+        if (count + 1) * 100 > lines.count * Self.lineSize * Self.largestFillPercent {
             grow()
-            slot = place(of: hash)
+            enter(hash, from: home(of: hash))
+        } else {
+            enter(hash, from: line)
         }
-        var gap = slot
-        while gap < slots.count, slots[gap] != 0 { gap += 1 }
-        if gap == slots.count { slots.append(contentsOf: repeatElement(0, count: Self.slack)) }
-        while gap > slot {
-            slots[gap] = slots[gap - 1]
-            gap -= 1
-        }
-        slots[slot] = hash
-        count += 1
+        count &+= 1
         return true
     }
 
     /// Empties the table; releases its memory only where it is large.
     mutating func removeAll() {
         guard count > 0 else { return }
-        if slots.count > 1 << 16 {
+        if byteCount > 1 << 19 {
             self = IdentityTable()
         } else {
-            for slot in slots.indices { slots[slot] = 0 }
+            for line in 0..<lines.count { for place in 0..<Self.lineSize { lines[line, place] = 0 } }
             count = 0
         }
     }
 
-    /// Where a hash is, or belongs.
     @inline(__always)
-    private func place(of hash: UInt64) -> Int {
-        var slot = home(of: hash)
-        while slot < slots.count, slots[slot] != 0, slots[slot] < hash { slot += 1 }
-        return slot
-    }
-
     private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(capacity)).high)
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(lines.count)).high)
     }
 
+    @inline(__always)
+    private func next(_ line: Int) -> Int { line &+ 1 == lines.count ? 0 : line &+ 1 }
+
+    /// Enters a new hash in the first line with room.
+    @inline(__always)
+    private mutating func enter(_ hash: UInt64, from line: Int) {
+        var line = line
+        while lines[line, Self.lineSize &- 1] != 0 { line = next(line) }
+        lines[line, lines.places(in: line, of: 0).trailingZeroBitCount] = hash
+    }
+
+    /// Tables below this size double; larger ones grow by an eighth, which saves memory and costs time.
+    private static let smallTable = 1_024
+
+    @inline(never)
     private mutating func grow() {
-        let old = slots
-        capacity += Swift.max(capacity / 5, 16)
-        slots = [UInt64](repeating: 0, count: capacity + Self.slack)
-        var next = 0
-        for hash in old where hash != 0 {
-            next = Swift.max(home(of: hash), next)
-            if next == slots.count { slots.append(contentsOf: repeatElement(0, count: Self.slack)) }
-            slots[next] = hash
-            next += 1
+        let old = lines
+        lines = CacheLines(count: old.count + (old.count < Self.smallTable ? old.count : old.count / 8))
+        for oldLine in 0..<old.count {
+            for oldPlace in 0..<Self.lineSize {
+                let hash = old[oldLine, oldPlace]
+                if hash == 0 { break }
+                var (line, place) = (home(of: hash), 0)
+                while lines[line, place] != 0 {
+                    place &+= 1
+                    if place == Self.lineSize { (line, place) = (next(line), 0) }
+                }
+                lines[line, place] = hash
+            }
         }
     }
 }

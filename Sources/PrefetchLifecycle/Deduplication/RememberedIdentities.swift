@@ -175,7 +175,7 @@ struct IdentityGeneration: Sendable {
     init(number: UInt32, startedAt: Timestamp) {
         self.number = number
         self.startedAt = startedAt
-        tables = Array(repeating: IdentityTable(), count: 64)
+        tables = (0..<64).map { _ in IdentityTable() }
     }
 
     var byteCount: Int { tables.reduce(0) { $0 + $1.byteCount } }
