@@ -195,9 +195,7 @@ extension CycleTable {
 
     /// Forgets the notification time of a cycle.
     mutating func forgetDue(at slot: Int) {
-        if self[slot].flags.contains(.ownsDue) {
-            dues.remove(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
-        }
+        if self[slot].flags.contains(.ownsDue) { dues.remove(slot, self[slot].dueHash(key)) }
         update(slot) { $0.flags.subtract([.hasDue, .ownsDue]) }
     }
 
@@ -210,12 +208,8 @@ extension CycleTable {
     /// Removes a cycle; the last one moves into its slot.
     mutating func remove(_ slot: Int) {
         let cycle = self[slot]
-        if cycle.schedule != 0 {
-            schedules.remove(slot, cycle.schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
-        }
-        if cycle.flags.contains(.ownsDue) {
-            dues.remove(slot, cycle.dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
-        }
+        if cycle.schedule != 0 { schedules.remove(slot, cycle.schedule) }
+        if cycle.flags.contains(.ownsDue) { dues.remove(slot, cycle.dueHash(key)) }
         if cycle.flags.contains(.isLong) { _ = removeLongCycle(slot) }
         let last = count - 1
         if slot != last {

@@ -14,7 +14,7 @@ struct SlotIndex: Sendable {
         let share = slots / Self.partCount
         // Hashes spread slots so evenly that a part hardly ever exceeds its share by 4 %.
         let room = share + share / 24 + 16
-        parts = [SlotIndexPart](repeating: SlotIndexPart(slots: room), count: Self.partCount)
+        parts = (0..<Self.partCount).map { _ in SlotIndexPart(slots: room) }
     }
 
     /// The memory of the entries, in bytes.
@@ -25,6 +25,14 @@ struct SlotIndex: Sendable {
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
         parts[Self.part(hash)].slot(hash, where: matches)
     }
+
+    /// A slot that probably has a hash; loads the cache line that looking it up will need.
+    @inline(__always)
+    func candidate(_ hash: UInt64) -> Int? { parts[Self.part(hash)].candidate(hash) }
+
+    /// The one slot that may have a hash; nil where there may be several.
+    @inline(__always)
+    func onlyCandidate(_ hash: UInt64) -> Int? { parts[Self.part(hash)].onlyCandidate(hash) }
 
     /// Adds a slot that is not indexed yet.
     mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
@@ -37,118 +45,162 @@ struct SlotIndex: Sendable {
     }
 
     /// Removes a slot.
-    mutating func remove(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        parts[Self.part(hash)].remove(slot, hash, hashAt: hashAt)
+    mutating func remove(_ slot: Int, _ hash: UInt64) {
+        parts[Self.part(hash)].remove(slot, hash)
     }
 
     private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (partCount - 1) }
 }
 
-/// One part of the index: open addressing with linear probing, four bytes per entry, 58 to 87 % full once it is large.
+/// One part of the index: 15 entries and a counter in each line of the cache, 57 to 86 % full once it is large.
 ///
-/// An entry holds a slot and eight bits of its hash, so that few wrong slots are looked at. Full hashes are computed from
-/// the slots. Several slots may have the same hash; callers bound how many.
+/// An entry holds a slot and eight bits of its hash, so that few wrong slots are looked at. It is in the line that its
+/// hash gives or, where that is full, in one behind it; the counter of a line says how many entries lie behind it that
+/// looked for room there, so that a search ends where it is 0 and removing an entry touches no other one. Full hashes are
+/// computed from the slots. Several slots may have the same hash; callers bound how many.
 private struct SlotIndexPart: Sendable {
-    private var places: [UInt32]
+    private static let entriesPerLine = 15
+    /// The place of the counter.
+    private static let passed = 15
+    private static let largestFillPercent = 86
+    /// A smaller part doubles; a larger one grows by half, which saves memory and costs time.
+    private static let smallPart = 256
+
+    /// A free place is 0.
+    private var lines: CacheLines<UInt32>
     private var count = 0
 
     /// - Parameter slots: the slots that fit without growing.
     init(slots: Int = 0) {
-        places = [UInt32](repeating: 0, count: max(8, slots * 100 / 86 + 1))
+        lines = CacheLines(count: slots * 100 / (Self.largestFillPercent * Self.entriesPerLine) + 1)
     }
 
     /// The memory of the entries, in bytes.
-    var byteCount: Int { places.count * MemoryLayout<UInt32>.size }
+    var byteCount: Int { lines.byteCount }
 
     /// The first candidate slot of a hash for which `matches` is true.
     @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
         let tag = Self.tag(hash)
-        var place = home(of: hash)
-        while places[place] != 0 {
-            if places[place] & Self.tagMask == tag {
-                let slot = Self.slot(places[place])
+        var line = home(of: hash)
+        while true {
+            var candidates = entries(in: line, tagged: tag)
+            while candidates != 0 {
+                let slot = Self.slot(lines[line, candidates.trailingZeroBitCount])
                 if matches(slot) { return slot }
+                candidates &= candidates &- 1
             }
-            place = next(place)
+            if lines[line, Self.passed] == 0 { return nil }
+            line = next(line)
         }
-        return nil
+    }
+
+    /// The first slot in its first line that has the tag of a hash.
+    @inline(__always)
+    func candidate(_ hash: UInt64) -> Int? {
+        let line = home(of: hash)
+        let candidates = entries(in: line, tagged: Self.tag(hash))
+        return candidates == 0 ? nil : Self.slot(lines[line, candidates.trailingZeroBitCount])
+    }
+
+    /// The slot of the only entry that has the tag of a hash; nil where there is none, or may be another.
+    @inline(__always)
+    func onlyCandidate(_ hash: UInt64) -> Int? {
+        let line = home(of: hash)
+        let candidates = entries(in: line, tagged: Self.tag(hash))
+        guard candidates != 0, candidates & (candidates &- 1) == 0, lines[line, Self.passed] == 0 else { return nil }
+        return Self.slot(lines[line, candidates.trailingZeroBitCount])
     }
 
     /// Adds a slot that is not indexed yet.
     mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        if (count + 1) * 100 > places.count * 87 { grow(hashAt: hashAt) }
+        if (count + 1) * 100 > lines.count * Self.entriesPerLine * Self.largestFillPercent { grow(hashAt: hashAt) }
         count += 1
         enter(slot, hash)
     }
 
     /// Moves the entry of a hash to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
-        places[place(of: old, hash)] = Self.entry(new, hash)
+        let (line, place) = position(of: old, hash)
+        lines[line, place] = Self.entry(new, hash)
     }
 
-    /// Removes a slot and closes the gap in its probe sequence.
-    mutating func remove(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        var gap = place(of: slot, hash)
-        var place = next(gap)
-        while places[place] != 0 {
-            let home = home(of: hashAt(Self.slot(places[place])))
-            if distance(from: home, to: place) >= distance(from: gap, to: place) {
-                places[gap] = places[place]
-                gap = place
-            }
-            place = next(place)
+    /// Removes a slot.
+    mutating func remove(_ slot: Int, _ hash: UInt64) {
+        let (end, place) = position(of: slot, hash)
+        lines[end, place] = 0
+        var line = home(of: hash)
+        while line != end {
+            lines[line, Self.passed] -= 1
+            line = next(line)
         }
-        places[gap] = 0
         count -= 1
     }
 
-    /// A smaller part doubles; a larger one grows by half, which saves memory and costs time.
-    private static let smallPlaces = 4_096
-
     private static let tagMask: UInt32 = 0xFF00_0000
+    private static let entryMask: UInt32 = 1 << UInt32(entriesPerLine) - 1
 
-    private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & tagMask }
-
-    private static func entry(_ slot: Int, _ hash: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: slot + 1) | tag(hash)
+    /// The highest bits of a hash; never 0, so that no free place and no counter has it.
+    @inline(__always)
+    private static func tag(_ hash: UInt64) -> UInt32 {
+        let tag = UInt32(truncatingIfNeeded: hash >> 32) & tagMask
+        return tag == 0 ? tagMask : tag
     }
 
-    private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) - 1 }
+    @inline(__always)
+    private static func entry(_ slot: Int, _ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot) | tag(hash) }
 
-    /// The low half of the hash scaled to the number of entries; the high half gives the tag.
+    @inline(__always)
+    private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) }
+
+    /// The places of the entries in a line that have a tag, a bit each.
+    @inline(__always)
+    private func entries(in line: Int, tagged tag: UInt32) -> UInt32 {
+        lines.places(in: line, of: tag, under: Self.tagMask) & Self.entryMask
+    }
+
+    /// The low half of the hash scaled to the number of lines; the high half gives the tag.
+    @inline(__always)
     private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: ((hash & 0xFFFF_FFFF) &* UInt64(places.count)) >> 32)
+        Int(truncatingIfNeeded: ((hash & 0xFFFF_FFFF) &* UInt64(lines.count)) >> 32)
     }
 
-    private func next(_ place: Int) -> Int {
-        let next = place &+ 1
-        return next == places.count ? 0 : next
-    }
+    @inline(__always)
+    private func next(_ line: Int) -> Int { line &+ 1 == lines.count ? 0 : line &+ 1 }
 
-    private func distance(from start: Int, to end: Int) -> Int {
-        end >= start ? end - start : end - start + places.count
-    }
-
-    private func place(of slot: Int, _ hash: UInt64) -> Int {
-        var place = home(of: hash)
-        while places[place] != Self.entry(slot, hash) { place = next(place) }
-        return place
+    /// The line and the place of a slot that is indexed.
+    private func position(of slot: Int, _ hash: UInt64) -> (line: Int, place: Int) {
+        let entry = Self.entry(slot, hash)
+        var line = home(of: hash)
+        while true {
+            let found = lines.places(in: line, of: entry) & Self.entryMask
+            if found != 0 { return (line, found.trailingZeroBitCount) }
+            line = next(line)
+        }
     }
 
     private mutating func enter(_ slot: Int, _ hash: UInt64) {
-        var place = home(of: hash)
-        while places[place] != 0 { place = next(place) }
-        places[place] = Self.entry(slot, hash)
+        var line = home(of: hash)
+        while true {
+            let free = lines.places(in: line, of: 0) & Self.entryMask
+            if free != 0 {
+                lines[line, free.trailingZeroBitCount] = Self.entry(slot, hash)
+                return
+            }
+            lines[line, Self.passed] += 1
+            line = next(line)
+        }
     }
 
     private mutating func grow(hashAt: (Int) -> UInt64) {
-        let old = places
-        let growth = old.count < Self.smallPlaces ? old.count : old.count / 2
-        places = [UInt32](repeating: 0, count: old.count + growth)
-        for entry in old where entry != 0 {
-            let slot = Self.slot(entry)
-            enter(slot, hashAt(slot))
+        let old = lines
+        let growth = old.count < Self.smallPart ? old.count : old.count / 2
+        lines = CacheLines(count: old.count + growth)
+        for line in 0..<old.count {
+            for place in 0..<Self.entriesPerLine where old[line, place] != 0 {
+                let slot = Self.slot(old[line, place])
+                enter(slot, hashAt(slot))
+            }
         }
     }
 }

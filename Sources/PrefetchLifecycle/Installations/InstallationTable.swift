@@ -76,7 +76,7 @@ struct InstallationTable: Sendable {
         guard count < limit else {
             let slot = Int(evicted % UInt64(count))
             variableBytes -= self[slot].variableBytes
-            index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            index.remove(slot, self[slot].fingerprint)
             pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
             index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             evicted += 1
