@@ -185,6 +185,15 @@ extension Cycle {
         facts = .init(repeating: SplitWord(0))
     }
 
+    /// Where a long cycle's facts are among those of its page; kept in the room of the inline ones.
+    var longPlace: Int {
+        get { Int(facts[0].low) }
+        set {
+            removeFacts()
+            facts[0] = SplitWord(UInt64(newValue))
+        }
+    }
+
     /// Whether an event of its inline facts named no notification time.
     var hasUndatedFacts: Bool {
         for index in 0..<Self.inlineFacts where facts[index].low & UInt32(Fact.undatedBit) != 0 { return true }
@@ -257,6 +266,33 @@ struct EarliestTime: Hashable, Sendable {
     }
 }
 
+/// The long cycles of a page, each in a place of its own that becomes free with it.
+struct LongCycles: Sendable {
+    private var cycles: [LongCycle] = []
+    private var free: [UInt8] = []
+
+    subscript(place: Int) -> LongCycle {
+        _read { yield cycles[place] }
+        _modify { yield &cycles[place] }
+    }
+
+    /// Adds a cycle; returns its place, which is below the number of cycles of a page.
+    mutating func add(_ cycle: LongCycle) -> Int {
+        guard let place = free.popLast() else {
+            cycles.append(cycle)
+            return cycles.count - 1
+        }
+        cycles[Int(place)] = cycle
+        return Int(place)
+    }
+
+    mutating func remove(_ place: Int) -> LongCycle {
+        free.append(UInt8(place))
+        defer { cycles[place] = LongCycle(facts: [], counted: CountedStages()) }
+        return cycles[place]
+    }
+}
+
 /// The facts of a cycle that do not fit inline, and what has been counted of it.
 struct LongCycle: Sendable {
     private(set) var facts: [UInt64]
@@ -266,8 +302,12 @@ struct LongCycle: Sendable {
     /// Whether repetitions were looked for since the last change, so that a full cycle is looked through once.
     private var hasNoRepetitions = false
 
+    /// Room for as many facts as most cycles come to.
+    private static let usualFacts = 6
+
     init(facts: [UInt64], counted: CountedStages) {
         self.facts = facts
+        if !facts.isEmpty { self.facts.reserveCapacity(Self.usualFacts) }
         self.counted = counted
     }
 

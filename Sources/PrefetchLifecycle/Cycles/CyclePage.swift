@@ -21,11 +21,11 @@ struct CyclePage {
 
     private var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
 
-    static func encode(_ cycles: [Cycle], long: [Int: LongCycle], number: UInt32) -> StatePage {
+    static func encode(_ cycles: [Cycle], long: LongCycles, number: UInt32) -> StatePage {
         var page = CyclePage(number: number)
         page.value.reserveCapacity(cycles.count * Self.typicalCycleBytes)
-        for (place, cycle) in cycles.enumerated() {
-            page.append(cycle, long: cycle.flags.contains(.isLong) ? long[place] : nil)
+        for cycle in cycles {
+            page.append(cycle, long: cycle.flags.contains(.isLong) ? long[cycle.longPlace] : nil)
         }
         return page.page
     }

@@ -35,6 +35,7 @@ extension CycleTable {
         }
         if mayMoveFailures { keepCountedReasons(at: slot) }
         if applyInline(event, at: slot, terms, into: &totals) == .full {
+            lengthen(slot)
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
         if mayMoveFailures { keepCountedReasons(at: slot) }
@@ -42,37 +43,6 @@ extension CycleTable {
             add(Fact(.told, at: event.timestamp, base: self[slot].base), at: slot, limit: limit)
         }
         if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
-        return true
-    }
-
-    /// Applies an event to a cycle that is or becomes long; false when it is full.
-    private mutating func applyLong(
-        _ event: borrowing Event,
-        at slot: Int,
-        _ terms: ClosingTerms,
-        limit: Int,
-        into totals: inout LifecycleTotals
-    ) -> Bool {
-        lengthen(slot)
-        var cycle = self[slot]
-        var long = longCycle(at: slot)
-        let before = OneTimeStages(cycle, used: long.counted.used)
-        var insertion = Cycle.Insertion.known
-        if let fact = Fact(event, base: cycle.base),
-            fact.stage != .summary || cycle.isDistant(fact) || fact.addsInformation(to: long.facts.span, of: cycle)
-        {
-            let arrived =
-                terms.countsByArrival
-                ? fact.arriving(after: long.facts.span, isWaiting: terms.waiting.contains(.failure)) : fact
-            insertion = long.insert(arrived, limit: limit)
-            guard insertion != .full else { return false }
-        }
-        cycle.record(event, waiting: terms.waiting)
-        if insertion == .inserted { long.count(cycle, terms, into: &totals) }
-        if !terms.waiting.contains(.used) { cycle.countUse(&long.counted, into: &totals) }
-        if terms.countsByArrival { cycle.countOneTimeStages(long.counted, since: before, into: &totals) }
-        update(slot) { $0 = cycle }
-        updateLongCycle(slot, long)
         return true
     }
 
@@ -149,8 +119,34 @@ private struct KeptOnce {
 }
 
 extension LongCycle {
+    /// Applies an event to a cycle with these facts, and counts it; false when they are full.
+    mutating func apply(
+        _ event: borrowing Event,
+        to cycle: inout Cycle,
+        _ terms: ClosingTerms,
+        limit: Int,
+        into totals: inout LifecycleTotals
+    ) -> Bool {
+        let before = OneTimeStages(cycle, used: counted.used)
+        var insertion = Cycle.Insertion.known
+        if let fact = Fact(event, base: cycle.base),
+            fact.stage != .summary || cycle.isDistant(fact) || fact.addsInformation(to: facts.span, of: cycle)
+        {
+            let arrived =
+                terms.countsByArrival
+                ? fact.arriving(after: facts.span, isWaiting: terms.waiting.contains(.failure)) : fact
+            insertion = insert(arrived, limit: limit)
+            guard insertion != .full else { return false }
+        }
+        cycle.record(event, waiting: terms.waiting)
+        if insertion == .inserted { count(cycle, terms, into: &totals) }
+        if !terms.waiting.contains(.used) { cycle.countUse(&counted, into: &totals) }
+        if terms.countsByArrival { cycle.countOneTimeStages(counted, since: before, into: &totals) }
+        return true
+    }
+
     /// Counts what its facts give beyond what was counted.
-    fileprivate mutating func count(_ cycle: Cycle, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
+    private mutating func count(_ cycle: Cycle, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
         let counts = StageCounts(
             facts.span,
             cycle.flags,

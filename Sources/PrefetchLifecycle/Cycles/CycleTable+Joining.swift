@@ -59,9 +59,7 @@ extension CycleTable {
         update(joined) { $0.merge(taken) }
         if dropped > 0 {
             lengthen(joined)
-            var long = longCycle(at: joined)
-            long.droppedRetries = dropped
-            updateLongCycle(joined, long)
+            updateLongCycle(joined) { $0.droppedRetries = dropped }
         }
         var sum = counted[0]
         sum.add(counted[1])
@@ -242,8 +240,6 @@ extension CycleTable {
             return update(slot) { $0.counted = counted }
         }
         lengthen(slot)
-        var long = longCycle(at: slot)
-        long.counted = counted
-        updateLongCycle(slot, long)
+        updateLongCycle(slot) { $0.counted = counted }
     }
 }

@@ -13,8 +13,8 @@ struct CycleTable: Sendable {
     private var pages: [[Cycle]] = []
     private var schedules = SlotIndex()
     private var dues = SlotIndex()
-    /// The few cycles whose facts do not fit inline, by page and index in the page.
-    private var longCycles: [[Int: LongCycle]] = []
+    /// What the cycles of each page keep whose facts do not fit inline.
+    private var longCycles: [LongCycles] = []
     private var isDirty: [Bool] = []
     private var deadlines = PageDeadlines()
     private var savedPages = 0
@@ -54,27 +54,56 @@ struct CycleTable: Sendable {
         return pages[slot &>> 8][slot & 0xFF].apply(event, terms, into: &totals)
     }
 
+    /// Applies an event to a long cycle; false when it is full.
+    mutating func applyLong(
+        _ event: borrowing Event,
+        at slot: Int,
+        _ terms: ClosingTerms,
+        limit: Int,
+        into totals: inout LifecycleTotals
+    ) -> Bool {
+        var cycle = self[slot]
+        let place = cycle.longPlace
+        let before = longCycles[slot &>> 8][place].facts.count
+        defer { longFacts += longCycles[slot &>> 8][place].facts.count - before }
+        guard longCycles[slot &>> 8][place].apply(event, to: &cycle, terms, limit: limit, into: &totals) else {
+            return false
+        }
+        update(slot) { $0 = cycle }
+        return true
+    }
+
     /// The facts of a long cycle.
-    func longCycle(at slot: Int) -> LongCycle {
-        longCycles[slot &>> 8][slot & 0xFF] ?? LongCycle(facts: [], counted: CountedStages())
-    }
+    func longCycle(at slot: Int) -> LongCycle { longCycles[slot &>> 8][self[slot].longPlace] }
 
-    mutating func updateLongCycle(_ slot: Int, _ long: LongCycle) {
+    /// Changes the facts of a long cycle in place.
+    mutating func updateLongCycle<Result>(_ slot: Int, _ body: (inout LongCycle) -> Result) -> Result {
         isDirty[slot &>> 8] = true
-        longFacts += long.facts.count - (longCycles[slot &>> 8][slot & 0xFF]?.facts.count ?? 0)
-        longCycles[slot &>> 8][slot & 0xFF] = long
+        let place = self[slot].longPlace
+        let before = longCycles[slot &>> 8][place].facts.count
+        defer { longFacts += longCycles[slot &>> 8][place].facts.count - before }
+        return body(&longCycles[slot &>> 8][place])
     }
 
-    mutating func removeLongCycle(_ slot: Int) -> LongCycle? {
-        let long = longCycles[slot &>> 8].removeValue(forKey: slot & 0xFF)
-        longFacts -= long?.facts.count ?? 0
+    /// Makes a cycle without inline facts a long one.
+    private mutating func addLongCycle(_ slot: Int, _ long: LongCycle) {
+        longFacts += long.facts.count
+        let place = longCycles[slot &>> 8].add(long)
+        update(slot) { $0.longPlace = place }
+    }
+
+    private mutating func removeLongCycle(_ slot: Int) -> LongCycle {
+        let long = longCycles[slot &>> 8].remove(self[slot].longPlace)
+        longFacts -= long.facts.count
         return long
     }
 
     /// Calls `body` with the facts of a cycle.
     func withFacts<Result>(at slot: Int, _ body: (Span<UInt64>) -> Result) -> Result {
-        if self[slot].flags.contains(.isLong) { return body(longCycle(at: slot).facts.span) }
-        return self[slot].withFacts(body)
+        if self[slot].flags.contains(.isLong) {
+            return body(longCycles[slot &>> 8][self[slot].longPlace].facts.span)
+        }
+        return pages[slot &>> 8][slot & 0xFF].withFacts(body)
     }
 }
 
@@ -88,11 +117,8 @@ extension CycleTable {
     mutating func lengthen(_ slot: Int) {
         guard !self[slot].flags.contains(.isLong) else { return }
         let long = LongCycle(facts: self[slot].factList, counted: self[slot].counted)
-        update(slot) { cycle in
-            cycle.removeFacts()
-            cycle.flags.insert(.isLong)
-        }
-        updateLongCycle(slot, long)
+        update(slot) { _ = $0.flags.insert(.isLong) }
+        addLongCycle(slot, long)
     }
 
     /// Adds a fact that no stage counts; drops it where the cycle is full.
@@ -101,17 +127,13 @@ extension CycleTable {
             guard update(slot, { $0.insert(fact) }) == .full else { return }
             lengthen(slot)
         }
-        var long = longCycle(at: slot)
-        _ = long.insert(fact, limit: limit)
-        updateLongCycle(slot, long)
+        updateLongCycle(slot) { _ = $0.insert(fact, limit: limit) }
     }
 
     /// Keeps these facts, in event order, instead of its own.
     mutating func replaceFacts(at slot: Int, _ facts: [UInt64]) {
         guard !self[slot].flags.contains(.isLong) else {
-            var long = longCycle(at: slot)
-            long.replaceFacts(facts)
-            return updateLongCycle(slot, long)
+            return updateLongCycle(slot) { $0.replaceFacts(facts) }
         }
         update(slot) { cycle in
             cycle.removeFacts()
@@ -164,7 +186,7 @@ extension CycleTable {
         if slot &>> 8 == pages.count {
             pages.append([])
             pages[pages.count - 1].reserveCapacity(Self.pageSize)
-            longCycles.append([:])
+            longCycles.append(LongCycles())
             deadlines.appendPage()
             if isDirty.count < pages.count { isDirty.append(true) }
         }
@@ -214,10 +236,11 @@ extension CycleTable {
         let last = count - 1
         if slot != last {
             let moved = self[last]
+            let long = moved.flags.contains(.isLong) ? removeLongCycle(last) : nil
             update(slot) { $0 = moved }
             if moved.schedule != 0 { schedules.move(moved.schedule, from: last, to: slot) }
             if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(key), from: last, to: slot) }
-            if let long = removeLongCycle(last) { updateLongCycle(slot, long) }
+            if let long { addLongCycle(slot, long) }
         }
         pages[last &>> 8].removeLast()
         isDirty[last &>> 8] = true
@@ -300,7 +323,7 @@ extension CycleTable {
     mutating func restore(_ page: StatePage, version: UInt8) throws(StateError) {
         for (cycle, long) in try CyclePage.decode(page, version: version) {
             let slot = append(cycle)
-            if let long { updateLongCycle(slot, long) }
+            if let long { addLongCycle(slot, long) }
         }
         isIndexed = false
         savedPages = pages.count
