@@ -149,7 +149,8 @@ struct JudgementFolding {
         let bytes = decoded.events.bytes.span
         var index = 0
         try? fold.apply(bytes, receivedAt: receivedAt) { event, schedule in
-            notes.note(event, schedule: schedule, bytes, index < decoded.places.count ? decoded.places[index] : nil)
+            let place = index < decoded.places.count ? decoded.places[index] : nil
+            notes.note(copy event, schedule: schedule, bytes, place)
             index += 1
         }
     }

@@ -14,7 +14,16 @@ extension LifecycleFold {
 
     /// The cycle of an event, completed by the event's address; opens one where needed. Nil for an event that belongs to no
     /// cycle and opens none.
-    mutating func slot(for event: borrowing Event, at address: CycleAddress) -> (Int, NameChange)? {
+    ///
+    /// - Parameter candidate: the cycle that it probably belongs to.
+    mutating func slot(
+        for event: borrowing Event,
+        at address: CycleAddress,
+        _ candidate: Int?
+    ) -> (Int, NameChange)? {
+        if let candidate, cycles.isExact(candidate, address), evictUnlessWithinReach(event, candidate) {
+            return (candidate, NameChange())
+        }
         let opens = event.opensCycle
         while true {
             switch cycles.match(address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
@@ -131,8 +140,14 @@ extension LifecycleFold {
     private var evictionCandidate: Int {
         let start = Int(groups[0].evictedCycles % UInt64(cycles.count))
         let step = max(1, cycles.count / 16)
-        return (0..<min(16, cycles.count)).map { (start + $0 * step) % cycles.count }
-            .min { cycles[$0].base < cycles[$1].base } ?? start
+        var oldest = start
+        var slot = start
+        for _ in 1..<max(2, min(16, cycles.count)) {
+            slot += step
+            if slot >= cycles.count { slot -= cycles.count }
+            if cycles[slot].base < cycles[oldest].base { oldest = slot }
+        }
+        return oldest
     }
 
     mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {

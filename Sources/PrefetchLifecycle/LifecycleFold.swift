@@ -148,35 +148,71 @@ public struct LifecycleFold: Sendable {
     package mutating func apply(
         _ records: Span<UInt8>,
         receivedAt: Timestamp,
-        noting note: (Event, _ schedule: UInt64?) -> Void
+        noting note: (borrowing Event, _ schedule: UInt64?) -> Void
     ) throws(EventRecordError) {
         advance(to: receivedAt)
         defer { observations.keepNoted(from: records, at: clock) }
         var cursor = EventCursor()
-        var event = Event(kind: .pluginStarted, timestamp: receivedAt)
-        while try cursor.next(into: &event, in: records) {
-            if event.kind.app != .dnp {
-                note(event, nil)
-                otherEvents &+= 1
-                if deduplicates { identities.insert(key.identity(of: event, in: records)) }
-                continue
+        var window = EventWindow()
+        var damage: EventRecordError?
+        repeat {
+            do throws(EventRecordError) {
+                try window.fill(from: &cursor, in: records)
+            } catch {
+                damage = error
             }
-            guard deduplicates else {
-                let schedule = key.schedule(of: event, in: records)
-                note(event, schedule)
-                if !isReceiver { event.clockSkew = nil }
-                if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { continue }
-                fold(event, schedule: schedule, in: records)
-                continue
+            prepare(&window, records)
+            let events = window.events.span
+            for place in 0..<window.count { fold(events[place], window.hashes[place], records, noting: note) }
+        } while window.count == EventWindow.size && damage == nil
+        if let damage { throw damage }
+    }
+
+    /// Hashes the events of a window, remembers their identities and looks for their cycles.
+    private mutating func prepare(_ window: inout EventWindow, _ records: Span<UInt8>) {
+        for place in 0..<window.count {
+            if !isReceiver { window.events[place].clockSkew = nil }
+            if window.events[place].kind.app != .dnp {
+                if deduplicates {
+                    window.hashes[place].identity = key.identity(of: window.events[place], in: records)
+                }
+                window.hashes[place].schedule = nil
+            } else if deduplicates {
+                let hashes = key.hashes(of: window.events[place], in: records)
+                window.hashes[place].identity = hashes.identity
+                window.hashes[place].schedule = hashes.schedule
+            } else {
+                window.hashes[place].schedule = key.schedule(of: window.events[place], in: records)
             }
-            if !isReceiver { event.clockSkew = nil }
-            let hashes = key.hashes(of: event, in: records)
-            note(event, hashes.schedule)
-            identities.insert(hashes.identity)
-            let schedule =
-                continuesEarlierVersion ? openSchedule(of: event, hashes.schedule, in: records) : hashes.schedule
-            fold(event, schedule: schedule, in: records)
         }
+        if deduplicates {
+            for place in 0..<window.count { identities.insert(window.hashes[place].identity) }
+        }
+        for place in 0..<window.count {
+            window.hashes[place].cycle = window.hashes[place].schedule.flatMap { cycles.candidate(schedule: $0) }
+        }
+    }
+
+    /// Folds one event of a window.
+    @inline(__always)
+    private mutating func fold(
+        _ event: borrowing Event,
+        _ hashes: EventWindow.Hashes,
+        _ records: Span<UInt8>,
+        noting note: (borrowing Event, _ schedule: UInt64?) -> Void
+    ) {
+        note(event, hashes.schedule)
+        if event.kind.app != .dnp {
+            otherEvents &+= 1
+            return
+        }
+        var schedule = hashes.schedule
+        if !deduplicates {
+            if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { return }
+        } else if continuesEarlierVersion {
+            schedule = openSchedule(of: event, schedule, in: records)
+        }
+        fold(event, schedule: schedule, candidate: hashes.cycle, in: records)
     }
 
     /// Whether an event that no cycle tells from its repetitions is the first one of its identity, where identities are not
@@ -224,7 +260,16 @@ public struct LifecycleFold: Sendable {
 
 extension LifecycleFold {
     /// Folds an event into its cycle and its installation.
-    private mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
+    ///
+    /// - Parameters:
+    ///   - schedule: the hash of its schedule; nil without one.
+    ///   - candidate: the cycle that it probably belongs to.
+    private mutating func fold(
+        _ event: borrowing Event,
+        schedule: UInt64?,
+        candidate: Int?,
+        in bytes: Span<UInt8>
+    ) {
         let installation = event.installation?.fingerprint ?? 0
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
@@ -241,7 +286,7 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            let (found, change) = slot(for: event, at: address)
+            let (found, change) = slot(for: event, at: address, candidate)
         {
             var slot = found
             var terms = closingTerms

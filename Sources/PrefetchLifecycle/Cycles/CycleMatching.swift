@@ -82,6 +82,7 @@ extension CycleTable {
             return .found(slot)
         }
         guard let due = address.due else {
+            if let only = onlySlot(schedule: address.schedule) { return .found(only) }
             return nearest(address.schedule, to: time).map { .found($0) } ?? .none(isFirst: true)
         }
         var open = 0

@@ -19,12 +19,23 @@ extension CycleTable {
     }
 
     /// The one name that a cycle is known by: its schedule also where events without a notification time are so far from
-    /// its own that they may be of another pass. O(facts) where it has both names and some events named one alone.
+    /// its own that they may be of another pass. O(facts) where it has both names and an event is that far.
     func half(at slot: Int) -> CycleHalf? {
         let cycle = self[slot]
         if let half = cycle.half { return half }
-        guard cycle.flags.contains(.isLong) || cycle.hasUndatedFacts else { return nil }
+        guard cycle.flags.contains(.isLong) || cycle.hasUndatedFacts, mayHaveDistantFacts(at: slot) else { return nil }
         return stagesOfHalf(at: slot).isEmpty ? nil : .undated
+    }
+
+    /// Whether the first or the last fact is far from the notification time; if neither is, none is.
+    private func mayHaveDistantFacts(at slot: Int) -> Bool {
+        guard let due = self[slot].due else { return false }
+        let base = self[slot].base
+        return withFacts(at: slot) { facts in
+            guard facts.count > 0 else { return false }
+            let (first, last) = (Fact(rawValue: facts[0]), Fact(rawValue: facts[facts.count - 1]))
+            return Self.isDistant(first.time(base: base), from: due) || Self.isDistant(last.time(base: base), from: due)
+        }
     }
 
     /// The stages of a half that have been counted.

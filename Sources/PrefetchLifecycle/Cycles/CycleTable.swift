@@ -9,7 +9,7 @@ import TelemetryEvents
 struct CycleTable: Sendable {
     static let pageSize = 256
 
-    private let key: IdentityKey
+    private let dueHashing: DueHashing
     private var pages: [[Cycle]] = []
     private var schedules = SlotIndex()
     private var dues = SlotIndex()
@@ -25,7 +25,7 @@ struct CycleTable: Sendable {
     private var longFacts = 0
 
     init(key: IdentityKey) {
-        self.key = key
+        dueHashing = DueHashing(key)
     }
 
     subscript(slot: Int) -> Cycle { pages[slot &>> 8][slot & 0xFF] }
@@ -153,16 +153,35 @@ extension CycleTable {
         schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }
     }
 
+    /// A cycle that probably has a schedule, if any does; loads what finding and changing it will need.
+    @inline(__always)
+    func candidate(schedule: UInt64) -> Int? {
+        guard let slot = schedules.candidate(schedule), self[slot].schedule == schedule, self[slot].half == nil else {
+            return nil
+        }
+        return slot
+    }
+
+    /// The one cycle with a schedule; nil where there is none, or may be another.
+    @inline(__always)
+    func onlySlot(schedule: UInt64) -> Int? {
+        guard let slot = schedules.onlyCandidate(schedule), self[slot].schedule == schedule else { return nil }
+        return slot
+    }
+
+    /// Whether a slot holds the cycle with this schedule and this notification time.
+    @inline(__always)
+    func isExact(_ slot: Int, _ address: CycleAddress) -> Bool {
+        guard slot < count, let due = address.due, address.schedule != 0 else { return false }
+        return self[slot].schedule == address.schedule && self[slot].due == due
+    }
+
     /// The indexed cycle with this installation and notification time.
     func slot(installation: UInt64, due: Timestamp) -> Int? {
-        dues.slot(dueHash(installation, due)) { slot in
+        dues.slot(dueHashing.hash(installation, due)) { slot in
             let cycle = self[slot]
             return cycle.installation == installation && cycle.due == due
         }
-    }
-
-    private func dueHash(_ installation: UInt64, _ due: Timestamp) -> UInt64 {
-        key.hash(installation, UInt64(bitPattern: due.microseconds))
     }
 
     private mutating func index(_ slot: Int, schedule: UInt64) {
@@ -170,7 +189,9 @@ extension CycleTable {
     }
 
     private mutating func indexDue(_ slot: Int) {
-        dues.insert(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
+        dues.insert(slot, self[slot].dueHash(dueHashing)) { [pages, dueHashing] in
+            pages[$0 &>> 8][$0 & 0xFF].dueHash(dueHashing)
+        }
     }
 
     /// Opens a cycle; its notification time is indexed unless another cycle of the installation has the same.
@@ -217,7 +238,7 @@ extension CycleTable {
 
     /// Forgets the notification time of a cycle.
     mutating func forgetDue(at slot: Int) {
-        if self[slot].flags.contains(.ownsDue) { dues.remove(slot, self[slot].dueHash(key)) }
+        if self[slot].flags.contains(.ownsDue) { dues.remove(slot, self[slot].dueHash(dueHashing)) }
         update(slot) { $0.flags.subtract([.hasDue, .ownsDue]) }
     }
 
@@ -231,7 +252,7 @@ extension CycleTable {
     mutating func remove(_ slot: Int) {
         let cycle = self[slot]
         if cycle.schedule != 0 { schedules.remove(slot, cycle.schedule) }
-        if cycle.flags.contains(.ownsDue) { dues.remove(slot, cycle.dueHash(key)) }
+        if cycle.flags.contains(.ownsDue) { dues.remove(slot, cycle.dueHash(dueHashing)) }
         if cycle.flags.contains(.isLong) { _ = removeLongCycle(slot) }
         let last = count - 1
         if slot != last {
@@ -239,7 +260,7 @@ extension CycleTable {
             let long = moved.flags.contains(.isLong) ? removeLongCycle(last) : nil
             update(slot) { $0 = moved }
             if moved.schedule != 0 { schedules.move(moved.schedule, from: last, to: slot) }
-            if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(key), from: last, to: slot) }
+            if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(dueHashing), from: last, to: slot) }
             if let long { addLongCycle(slot, long) }
         }
         pages[last &>> 8].removeLast()
@@ -280,9 +301,35 @@ extension CycleTable {
     }
 }
 
+/// The hash of an installation and a notification time, for an index that lives as long as the process.
+///
+/// Two multiplications under a secret take a twentieth of the time of `IdentityKey.hash(_:_:)`, which identifies what is
+/// stored. Without the secret no sender can make many cycles collide.
+private struct DueHashing: Sendable {
+    private let first: UInt64
+    private let second: UInt64
+
+    init(_ key: IdentityKey) {
+        first = key.hash(0x64_7565, 1)
+        second = key.hash(0x64_7565, 2)
+    }
+
+    @inline(__always)
+    func hash(_ installation: UInt64, _ due: Timestamp) -> UInt64 {
+        let mixed = Self.fold(installation ^ first, UInt64(bitPattern: due.microseconds) ^ second)
+        return Self.fold(mixed ^ second, first | 1)
+    }
+
+    private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
+    }
+}
+
 extension Cycle {
-    fileprivate func dueHash(_ key: IdentityKey) -> UInt64 {
-        key.hash(installation, UInt64(bitPattern: due?.microseconds ?? 0))
+    @inline(__always)
+    fileprivate func dueHash(_ hashing: DueHashing) -> UInt64 {
+        hashing.hash(installation, due ?? Timestamp(microseconds: 0))
     }
 }
 

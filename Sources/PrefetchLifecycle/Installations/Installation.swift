@@ -322,7 +322,7 @@ struct RecentCounts: Sendable {
     private(set) var words: InlineArray<8, Int64> = .init(repeating: .min)
 
     mutating func note(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) {
-        for place in 0..<StageTally.count where counted[place] > 0 {
+        for place in counted.places {
             let time = place >= StageTally.failures ? failureTime : time
             guard time.microseconds > .min / 8 else { continue }
             for _ in 0..<min(counted[place], UInt64(Self.limit)) { note(time.microseconds &* 8 | Int64(place)) }

@@ -29,9 +29,10 @@ extension LifecycleFold {
     /// that it was told with.
     mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
         guard !counted.isZero, cycles[slot].installation != 0 else { return }
-        var (own, waited) = (StageTally(), StageTally())
-        for place in 0..<StageTally.count where counted[place] > 0 {
-            own[place] = min(counted[place], event.tells(place))
+        var own = counted
+        var waited = StageTally()
+        for place in counted.places where counted[place] > event.tells(place) {
+            own[place] = event.tells(place)
             waited[place] = counted[place] - own[place]
         }
         var failed: Timestamp?
@@ -74,7 +75,7 @@ extension LifecycleFold {
         in group: Int
     ) {
         guard !counted.isZero else { return }
-        for place in 0..<StageTally.count where counted[place] > 0 {
+        for place in counted.places {
             var one = StageTally()
             if let time = waited[place] {
                 one[place] = counted[place]
@@ -247,7 +248,7 @@ extension Installation {
                 known = recovered
             }
         }
-        for place in 0..<StageTally.count { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
+        for place in new.places { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
         recent.note(new, at: time, failedAt: failureTime)
         return known
     }

@@ -18,10 +18,27 @@ struct StageTally: Sendable {
         set { counts[place] = newValue }
     }
 
-    var isZero: Bool {
-        var all: UInt64 = 0
-        for place in 0..<Self.count { all |= counts[place] }
-        return all == 0
+    @inline(__always) var isZero: Bool {
+        counts[0] | counts[1] | counts[2] | counts[3] | counts[4] | counts[5] | counts[6] | counts[7] == 0
+    }
+
+    /// The places with a count, lowest first.
+    @inline(__always) var places: Places {
+        var bits: UInt8 = 0
+        for place in 0..<Self.count { bits |= (counts[place] == 0 ? 0 : 1) &<< UInt8(place) }
+        return Places(bits: bits)
+    }
+
+    /// Some places of a tally, in ascending order.
+    struct Places: Sequence, IteratorProtocol {
+        fileprivate var bits: UInt8
+
+        @inline(__always)
+        mutating func next() -> Int? {
+            guard bits != 0 else { return nil }
+            defer { bits &= bits &- 1 }
+            return bits.trailingZeroBitCount
+        }
     }
 
     func failures(_ reason: FailureReason) -> UInt64 { counts[Self.failures + Int(reason.rawValue)] }
