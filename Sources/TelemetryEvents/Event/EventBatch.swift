@@ -43,6 +43,7 @@ public struct EventBatch: Sendable {
 
     /// Appends the events of another batch.
     mutating func append(_ other: EventBatch) {
+        guard count > 0 else { return self = other }
         let start = records.count
         records.append(contentsOf: other.records)
         for end in other.ends { ends.append(start + end) }

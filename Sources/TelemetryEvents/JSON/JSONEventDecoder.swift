@@ -132,18 +132,62 @@ public struct JSONEventDecoder {
             apps: apps,
             reportsPlaces: reportsPlaces
         )
-        decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
-        decoder.decoded.identities.reserveCapacity(bytes.count / 160)
-        decoder.isLongInput = bytes.count > Int(UInt32.max)
+        decoder.expect(bytes.count)
         var scanner = JSONScanner(position: 0)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
         switch framing {
         case .document: decoder.document(&scanner, bytes)
         case .lines, .logLines: decoder.lines(&scanner, bytes)
         }
-        decoder.decoded.resembledFields = decoder.fieldSpellings.resembled
-        decoder.decoded.events.finish()
-        return decoder.decoded
+        return decoder.finish()
+    }
+
+    /// Decodes the first lines of a log for as long as each is an event in the plainest form: it begins with its kind, and
+    /// nothing in it is unusual. What follows is left to `decode`, also where it is an event.
+    ///
+    /// - Returns: the events, a line each, and the end of their lines.
+    static func decodePlainLines(
+        _ bytes: Span<UInt8>,
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey,
+        installation: Pseudonym?,
+        carried: CarriedCycles?,
+        apps: Set<App>,
+        reportsPlaces: Bool
+    ) -> (decoded: DecodedEvents, end: Int) {
+        guard bytes.beginsEvent(at: 0) else { return (DecodedEvents(), 0) }
+        var decoder = JSONEventDecoder(
+            framing: .logLines,
+            receivedAt: receivedAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: installation,
+            carried: carried,
+            apps: apps,
+            reportsPlaces: reportsPlaces
+        )
+        decoder.expect(bytes.count)
+        var end = 0
+        while bytes.beginsEvent(at: end) {
+            var scanner = JSONScanner(position: end)
+            guard decoder.plainLine(&scanner, bytes) else { break }
+            decoder.lineIndex += 1
+            end = min(scanner.position + 1, bytes.count)
+        }
+        return (decoder.finish(), end)
+    }
+
+    private mutating func expect(_ byteCount: Int) {
+        decoded.events.reserve(bytes: byteCount / 3, events: byteCount / 160)
+        decoded.identities.reserveCapacity(byteCount / 160)
+        isLongInput = byteCount > Int(UInt32.max)
+    }
+
+    private consuming func finish() -> DecodedEvents {
+        decoded.resembledFields = fieldSpellings.resembled
+        decoded.events.finish()
+        return decoded
     }
 
     private mutating func document(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
@@ -384,5 +428,17 @@ struct RepeatedTexts {
             case .scheduleId, .eventId, .error, .contentHash, .scheduleHash: break
             }
         }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether `{"event":"` and a lower-case letter stand at an index, as the name of a kind begins.
+    fileprivate func beginsEvent(at index: Int) -> Bool {
+        // The first eight of these bytes, little-endian.
+        guard wordIfInBounds(at: index) == 0x2274_6E65_7665_227B, let letter = byte(at: index + 10) else {
+            return false
+        }
+        return self[index + 8] == UInt8(ascii: ":") && self[index + 9] == UInt8(ascii: "\"")
+            && UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter
     }
 }

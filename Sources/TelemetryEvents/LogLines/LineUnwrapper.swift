@@ -25,6 +25,9 @@ struct LineUnwrapper: Sendable {
         self.takesAllJSON = takesAllJSON
     }
 
+    /// Whether a line that begins with an event is one.
+    var takesEvents: Bool { header == nil && (wrapper == nil || wrapper == .events) }
+
     /// Unwraps a line. The range may include the line feed.
     mutating func unwrap(_ bytes: Span<UInt8>, _ line: Range<Int>, scratch: inout [UInt8]) -> UnwrappedLine {
         let range = bytes.trimmedLine(line)

@@ -5,6 +5,9 @@
 /// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
 /// another binds.
 public struct LogParser: Sendable {
+    /// The lines of a run of events for which another one is looked for behind it.
+    private static let worthwhileRun = 16
+
     private var options: LogDecoderOptions
     private let takesPrefetch: Bool
     private let takesRefresh: Bool
@@ -90,7 +93,14 @@ public struct LogParser: Sendable {
         parsed.messages.reserveCapacity(bytes.count / 72)
         parsed.texts.reserve(bytes.count / 8)
         var start = 0
+        // Not for single events among other lines, since each run takes memory of its own.
+        var mayBeginRun = true
         while start < bytes.count {
+            if mayBeginRun, let run = parsePlainEvents(bytes, from: start) {
+                start = run.end
+                mayBeginRun = run.lines >= Self.worthwhileRun
+                continue
+            }
             let end = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<bytes.count) ?? bytes.count
             parse(bytes, start..<end)
             start = end + 1
@@ -99,6 +109,28 @@ public struct LogParser: Sendable {
         counts += parsed.lines
         defer { parsed = ParsedLog() }
         return parsed
+    }
+
+    /// Decodes lines that are certainly events without looking for their ends and wrappers first; nil where none is.
+    private mutating func parsePlainEvents(_ bytes: Span<UInt8>, from start: Int) -> (end: Int, lines: Int)? {
+        guard bytes[start] == UInt8(ascii: "{"), carriers.isEmpty, unwrapper.takesEvents else { return nil }
+        let (decoded, end) = JSONEventDecoder.decodePlainLines(
+            bytes.extracting(start..<bytes.count),
+            receivedAt: readAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: options.installation ?? options.source,
+            carried: carried,
+            apps: options.apps,
+            reportsPlaces: options.reportsPlaces
+        )
+        guard end > 0 else { return nil }
+        if !pending.isEmpty { decodePendingEvents(bytes) }
+        let first = lineIndex + 1
+        parsed.lines.read += UInt64(decoded.events.count)
+        parsed.lines.recognised += UInt64(decoded.events.count)
+        parsed.events.append((messages: parsed.messages.count, decoded: decoded, firstLine: first))
+        return (start + end, decoded.events.count)
     }
 
     private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
