@@ -18,12 +18,10 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "dnp-telemetry", path: "..")],
     targets: [
-        .systemLibrary(name: "CMalloc"),
         .target(name: "CAllocations"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CMalloc",
                 "CAllocations",
                 .product(name: "TelemetryEvents", package: "dnp-telemetry"),
                 .product(name: "PrefetchLifecycle", package: "dnp-telemetry"),

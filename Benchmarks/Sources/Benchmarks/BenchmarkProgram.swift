@@ -19,6 +19,9 @@ enum BenchmarkProgram {
     static func main() throws {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if let content = options.probe {
+                return print(try FoldMemory(of: content, in: BenchmarkRoom(options)).line)
+            }
             try run(options)
         } catch {
             say("\(error)")
@@ -49,6 +52,10 @@ enum BenchmarkProgram {
             say("\(benchmark.name): \(Int(watch.seconds.rounded())) s; others had \(others) % of the CPU time")
         }
         report.othersShare = wholeUse.othersShare
+        for row in report.rows where row.verdict == .impossible {
+            failures += 1
+            say("\(row.work): \(row.runs) \(row.unit) cannot be; the measurement is wrong")
+        }
         print(report.table)
         if let path = options.json { try report.json().write(to: URL(fileURLWithPath: path)) }
         if failures > 0 { exit(1) }

@@ -19,6 +19,8 @@ struct Options {
     var json: String?
     /// The benchmarks to run; all when empty.
     var only: Set<String> = []
+    /// What this process measures of itself and prints, as a child of the benchmarks.
+    var probe: FoldMemory.Content?
     /// Why no journald of our own can be started here.
     var withoutJournal: String?
 
@@ -38,6 +40,11 @@ struct Options {
             case "--work": workDirectory = value
             case "--json": json = value
             case "--only": only = Set(value.split(separator: ",").map { String($0) })
+            case "--fold-memory":
+                guard let content = FoldMemory.Content(rawValue: value) else {
+                    throw BenchmarkFailure("no content of the fold is called \(value)")
+                }
+                probe = content
             case "--without-journal": withoutJournal = value
             default: throw BenchmarkFailure("no option is called \(option); see Benchmarks/README.md")
             }

@@ -4,14 +4,11 @@ public import Synchronization
 
 /// A total of whole numbers that only increases.
 ///
-/// The first thread that adds has a word of its own, which takes half the time of an atomic addition; all others share
-/// another word. The total is the sum of both.
+/// Where several threads count all the time, `StripedCounter` keeps them apart.
 public final class Counter: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
-    @usableFromInline let writer = WritingThread()
-    @usableFromInline let own = Atomic<UInt64>(0)
-    @usableFromInline let shared = Atomic<UInt64>(0)
+    @usableFromInline let total = Atomic<UInt64>(0)
     private let birth: Atomic<Int64>
     private let exemplars = ExemplarStore()
 
@@ -20,16 +17,11 @@ public final class Counter: Sendable {
         birth = Atomic(seed.created)
     }
 
-    /// Adds `amount`, saturating at the largest value. At most one atomic addition.
+    /// Adds `amount`, saturating at the largest value. One atomic addition.
     @inlinable
     public func add(_ amount: UInt64 = 1) {
-        if writer.claim() {
-            let (sum, overflows) = own.load(ordering: .relaxed).addingReportingOverflow(amount)
-            own.store(overflows ? .max : sum, ordering: .relaxed)
-        } else {
-            let (_, sum) = shared.wrappingAdd(amount, ordering: .relaxed)
-            if sum < amount { shared.store(.max, ordering: .relaxed) }
-        }
+        let (_, sum) = total.wrappingAdd(amount, ordering: .relaxed)
+        if sum < amount { total.store(.max, ordering: .relaxed) }
     }
 
     /// Adds `amount` and keeps `exemplar` as the latest one.
@@ -44,10 +36,7 @@ public final class Counter: Sendable {
     }
 
     /// The total so far.
-    @inlinable public var value: UInt64 {
-        let (sum, overflows) = own.load(ordering: .relaxed).addingReportingOverflow(shared.load(ordering: .relaxed))
-        return overflows ? .max : sum
-    }
+    @inlinable public var value: UInt64 { total.load(ordering: .relaxed) }
 
     /// When the counter began at zero, in microseconds since 1970.
     public var created: Int64 {
@@ -57,8 +46,7 @@ public final class Counter: Sendable {
     /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and adopts the creation
     /// time (microseconds since 1970), if given.
     public func restore(to value: UInt64, created: Int64? = nil) {
-        let own = own.load(ordering: .relaxed)
-        if value > own { shared.raise(to: value - own) }
+        total.raise(to: value)
         if let created { birth.store(created, ordering: .relaxed) }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Synchronization
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -12,12 +12,11 @@ public import Synchronization
 
 /// The one thread that may write to a word with a plain load and store: the first one that asks.
 ///
-/// Most instruments are written by one thread, which then needs no atomic read-modify-write, several times as slow.
+/// A histogram is mostly written by one thread, which then needs no atomic read-modify-write for each of its words.
 /// Other threads use another word. When the thread has ended, a later thread with the same identity may take over; two
 /// running threads never share one.
-@usableFromInline
 struct WritingThread: ~Copyable, Sendable {
-    @usableFromInline let identity = Atomic<UInt>(0)
+    private let identity = Atomic<UInt>(0)
 
     init() {}
 
@@ -25,7 +24,7 @@ struct WritingThread: ~Copyable, Sendable {
     ///
     /// Never inlined, and not treated as a pure function because of its atomic access: an asynchronous function may
     /// resume on another thread after an `await`, while the C library declares the identity of a thread as constant.
-    @usableFromInline @inline(never)
+    @inline(never)
     func claim() -> Bool {
         let current = Self.current
         let found = identity.load(ordering: .relaxed)

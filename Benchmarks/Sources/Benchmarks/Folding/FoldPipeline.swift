@@ -16,17 +16,17 @@ struct FoldPipeline {
     /// Seconds spent behind the decoder.
     private(set) var foldSeconds = 0.0
 
-    init(key: InstallationKey) {
+    /// - Parameter deduplicates: whether the identities of events are remembered.
+    init(key: InstallationKey, deduplicates: Bool = true) {
         self.key = key
         identityKey = key.identityKey
-        fold = LifecycleFold(key: key.identityKey)
+        fold = LifecycleFold(key: key.identityKey, deduplicates: deduplicates)
     }
 
     var scheduled: Int { Int(fold.totals.scheduled) }
     var checks: Int { Int(refresh.totals.checks(isAvailable: true)) }
     var openCycles: Int { fold.openCycles }
     var identities: Int { fold.rememberedIdentities }
-    var identityBytes: Int { fold.identityBytes }
 
     /// Takes a checkpoint as the service does, after which what is new is not kept for one.
     mutating func checkpoint() { _ = fold.takeChanges() }

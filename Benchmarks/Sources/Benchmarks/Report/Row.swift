@@ -18,6 +18,8 @@ struct Row: Sendable {
         case notReached = "NOT REACHED"
         case none = "-"
         case notMeasured = "not measured"
+        /// A figure that no work can have, so that the measurement is wrong.
+        case impossible = "IMPOSSIBLE"
     }
 
     var work: String
@@ -64,6 +66,7 @@ struct Row: Sendable {
 
     var verdict: Verdict {
         guard !runs.isEmpty else { return .notMeasured }
+        guard (runs + (peer?.runs ?? [])).allSatisfy({ $0.isFinite && $0 >= 0 }) else { return .impossible }
         guard let target else { return .none }
         return target.isReached(by: judged) ? .reached : .notReached
     }
