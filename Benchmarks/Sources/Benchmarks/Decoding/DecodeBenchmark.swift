@@ -53,7 +53,7 @@ enum DecodeBenchmark: Benchmark {
     }
 
     /// Events a second of `JSONDecoder`, line by line.
-    private static func foundation(_ requests: [PreparedRequest]) throws -> [Double] {
+    static func foundation(_ requests: [PreparedRequest]) throws -> [Double] {
         let lines = requests.prefix(peerLines / 1_000).flatMap(\.lines).map { Data($0) }
         let decoder = JSONDecoder()
         return try Stopwatch.times(3) {
