@@ -149,6 +149,10 @@ portable: swift build-packages ## Build validate, replay and report without libs
 bench: swift test-packages ## Measure, beside peers where there are some
 	@bash Benchmarks/run
 
+.PHONY: bench-compare
+bench-compare: swift test-packages ## Measure against another commit by turns: make bench-compare BASE=main ONLY=fold
+	@Benchmarks/compare "$(BASE)" $(if $(ONLY),--only $(ONLY))
+
 .PHONY: fuzz
 fuzz: swift build-packages python-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
 	@swift build $(BUILD_FLAGS) --product dnp-telemetry
