@@ -68,14 +68,15 @@ actor ExportReceiver {
 
     var requests: [Request] { lines("requests") }
 
-    /// The start times of each series over all requests.
+    /// The start times of each series over all requests, by the series' name and its labels.
     var seriesStarts: [String: Set<UInt64>] {
         var starts: [String: Set<UInt64>] = [:]
         for line in text(of: "\(directory)/starts").split(separator: "\n") {
             guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-                let start = object["start"] as? NSNumber, let series = object["series"] as? [Any]
+                let start = object["start"] as? NSNumber, let series = object["series"] as? [Any],
+                let name = series.first as? String
             else { continue }
-            starts["\(series)", default: []].insert(start.uint64Value)
+            starts["\(name) \(series.dropFirst())", default: []].insert(start.uint64Value)
         }
         return starts
     }

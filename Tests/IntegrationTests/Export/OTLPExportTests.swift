@@ -300,9 +300,9 @@ struct ExportKillTests {
                 received.expectAll()
                 #expect(page.sequence >= UInt64(delivery.acknowledged.count))
                 let starts = await receiver.seriesStarts
-                let moved = starts.filter { $0.key.contains("dnp_prefetch_") && $0.value.count > 1 }
+                let moved = starts.filter { $0.key.hasPrefix("dnp_prefetch_") && $0.value.count > 1 }
                 #expect(moved.isEmpty, "\(moved.prefix(2))")
-                #expect(starts.contains { $0.key.contains("dnp_prefetch_scheduled_total") })
+                #expect(starts.contains { $0.key.hasPrefix("dnp_prefetch_scheduled_total") })
             }
         }
     }
