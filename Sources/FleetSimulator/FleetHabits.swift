@@ -55,7 +55,11 @@ package struct FleetHabits: Equatable, Sendable {
         }
 
         /// The point below which so many of 100 lie.
-        package func percentile(_ percent: Int) -> Int64 { points[(points.count - 1) * percent / 100] }
+        package func percentile(_ percent: Int) -> Int64 {
+            let place = (points.count - 1) * percent
+            let low = points[place / 100]
+            return low + (points[min(place / 100 + 1, points.count - 1)] - low) * Int64(place % 100) / 100
+        }
 
         /// A time of the distribution, in microseconds.
         func draw(_ random: inout StoryRandom) -> Int64 {
