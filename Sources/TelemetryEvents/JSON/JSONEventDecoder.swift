@@ -139,7 +139,8 @@ public struct JSONEventDecoder {
         case .document: decoder.document(&scanner, bytes)
         case .lines, .logLines: decoder.lines(&scanner, bytes)
         }
-        return decoder.finish()
+        decoder.finish()
+        return decoder.decoded
     }
 
     /// Decodes the first lines of a log for as long as each is an event in the plainest form: it begins with its kind, and
@@ -175,7 +176,8 @@ public struct JSONEventDecoder {
             decoder.lineIndex += 1
             end = min(scanner.position + 1, bytes.count)
         }
-        return (decoder.finish(), end)
+        decoder.finish()
+        return (decoder.decoded, end)
     }
 
     private mutating func expect(_ byteCount: Int) {
@@ -184,10 +186,9 @@ public struct JSONEventDecoder {
         isLongInput = byteCount > Int(UInt32.max)
     }
 
-    private consuming func finish() -> DecodedEvents {
+    private mutating func finish() {
         decoded.resembledFields = fieldSpellings.resembled
         decoded.events.finish()
-        return decoded
     }
 
     private mutating func document(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
