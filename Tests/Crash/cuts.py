@@ -130,13 +130,15 @@ class Campaign:
         statistics.errors += error is not None
         self.service.start(error)
         is_met = self.until_cut(rows, limit=ROUND_SECONDS if swept else self.random.uniform(0.05, 1))
+        # Without its disk it may end by itself.
+        ended_before = not is_met and not self.service.runs
         if not is_met:
             self.power.tell("cut")
         # What a service without its disk still acknowledges counts as acknowledged, too.
         status = self.service.kill()
         if status < 0 and status != -9:
             raise Finding(f"signal {-status} ended the service: {self.log()}")
-        if status != -9 and not error and not is_met:
+        if ended_before and not error:
             raise Finding(f"the service ended by itself, with {status}: {self.log()}")
         statistics.refused += bool(error) and status != -9
         if swept:

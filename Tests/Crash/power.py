@@ -42,8 +42,12 @@ class Power:
                                                stderr=log))
 
     def __exit__(self, *_):
-        self.tell("restore")
-        self.detach()
+        try:
+            self.tell("restore")
+            self.detach()
+        except (OSError, ValueError):
+            # nbdkit has ended, as with this program by a signal.
+            subprocess.run(["umount", "--lazy", str(self.mounted)], capture_output=True)
         subprocess.run(["umount", "--lazy", str(self.disk)], capture_output=True)
         for process in reversed(self.processes):
             process.terminate()
