@@ -234,7 +234,7 @@ class Campaign:
         self.synced |= found
         if rows:
             rebuilt = self.service.command("ledger", "rebuild", "--quiet", "--state-dir", self.directory / "copy")
-            if rebuilt.returncode != 0 and "1 pages and 0 counters" not in rebuilt.stdout:
+            if rebuilt.returncode != 0:
                 raise Finding(f"ledger rebuild ended with {rebuilt.returncode}: {rebuilt.stdout}{rebuilt.stderr}")
         return rows
 
