@@ -90,7 +90,7 @@ extension LedgerError {
             self =
                 Self.isLackOfSpace(systemError)
                 ? .full(detail: detail + reason) : .other(code: code, message: message + reason)
-        case SQLITE_CORRUPT where systemError != 0, SQLITE_NOTADB where systemError != 0:
+        case SQLITE_CORRUPT where Self.isUnread(systemError), SQLITE_NOTADB where Self.isUnread(systemError):
             // SQLite takes what a disk fails to read for damage (`SQLITE_IOERR_CORRUPTFS`), and the next read may succeed.
             self = .other(code: SQLITE_IOERR, message: "\(message): \(Self.text(of: systemError))")
         case SQLITE_CORRUPT, SQLITE_NOTADB:
@@ -127,6 +127,9 @@ extension LedgerError {
     private static let writingCodes: [Int32] = [3, 4, 5, 6, 19]
 
     private static func isLackOfSpace(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
+    /// Those that SQLite's VFS says `SQLITE_IOERR_CORRUPTFS` of and a disk gives (`unixRead` in its os_unix.c).
+    private static func isUnread(_ code: Int32) -> Bool { code == EIO || code == ENXIO }
 
     private static func text(of code: Int32) -> String {
         ErrorNumber(code).text ?? "error \(code)"

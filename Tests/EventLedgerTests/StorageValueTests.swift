@@ -36,7 +36,8 @@ struct NamesTests {
             (10 | 19 << 8, ENOSPC, "full"), (10 | 3 << 8, EIO, "other"), (10 | 3 << 8, EROFS, "other"),
             (10 | 19 << 8, EIO, "other"), (10 | 4 << 8, EDQUOT, "full"), (10 | 5 << 8, ENOSPC, "full"),
             (10 | 6 << 8, EIO, "other"), (10 | 1 << 8, ENOSPC, "other"), (11, 0, "corrupt"),
-            (11 | 3 << 8, ENOSPC, "corrupt"), (26, 0, "corrupt"), (5 | 2 << 8, 0, "busy"), (6, 0, "busy"),
+            (11 | 3 << 8, ENOSPC, "corrupt"), (26, 0, "corrupt"), (11, EIO, "other"), (26, EIO, "other"),
+            (5 | 2 << 8, 0, "busy"), (6, 0, "busy"),
             (8, 0, "other"),
         ] as [(Int32, Int32, String)]
     )

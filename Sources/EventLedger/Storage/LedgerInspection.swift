@@ -92,7 +92,8 @@ enum LedgerInspection: Equatable {
     private static func finding(in database: Database) throws(LedgerError) -> String? {
         guard let finding = try checked(database) else { return nil }
         let code = unsafe SQLiteSystemError.ofFiles(database.sqliteConnection)
-        guard code == 0 else { throw LedgerError(code: SQLITE_CORRUPT, systemError: code, message: finding) }
+        let error = LedgerError(code: SQLITE_CORRUPT, systemError: code, message: finding)
+        guard case .corrupt = error else { throw error }
         return finding
     }
 
