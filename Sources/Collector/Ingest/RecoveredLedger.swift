@@ -119,13 +119,14 @@ struct RecoveredLedger {
     /// Whether there is no ledger, or one that a first start left without an event when it ended before the key was created.
     private static func isUnused(_ directory: String) throws(LedgerError) -> Bool {
         // What a loss of power leaves of a database in its creation may be unreadable.
-        if try LedgerPresence.find(in: directory) == .none { return true }
+        let presence = try LedgerPresence.find(in: directory)
+        if presence == .none { return true }
         do throws(LedgerError) {
             let reader = try LedgerReader.open(directory: directory)
             guard try KeyFingerprint(in: reader) == nil else { return false }
             return try reader.statistics().end.sequence == 0
         } catch .absent {
-            return false
+            return presence != .present
         } catch .obstructed(let path, let reason) {
             throw .obstructed(path: path, reason: reason)
         } catch {

@@ -32,7 +32,8 @@ struct HelpTests {
     func serveGroups() async throws {
         let shown = try await help("serve").text
         let groups = [
-            "LISTENING AND ACCESS", "LEDGER AND JOURNAL", "LOG SOURCES", "LIMITS", "TIMES", "METRICS AND LOG",
+            "LISTENING AND ACCESS", "LEDGER AND JOURNAL", "LOG SOURCES", "OTHER SYSTEMS", "LIMITS", "TIMES",
+            "METRICS AND LOG",
         ]
         let parts = shown.split(separator: "\n\n").filter { part in groups.contains { part.hasPrefix("\($0):\n") } }
         #expect(parts.map { $0.prefix { $0 != ":" } } == groups.map { $0[...] })
