@@ -28,7 +28,8 @@ final class EventLogSource: LogSource {
     private let destination: String
     private let key: IdentityKey
     private let log: Logger
-    private let lastRead: Atomic<UInt64>
+    /// The last number that was loaded from the ledger.
+    private let lastLoaded: Atomic<UInt64>
 
     /// - Parameters:
     ///   - destination: its name in the log.
@@ -46,7 +47,7 @@ final class EventLogSource: LogSource {
         self.destination = destination
         self.key = key
         self.log = log
-        lastRead = Atomic(progress.latest)
+        lastLoaded = Atomic(progress.latest)
         let records = UndeliveredRecords(reader, progress: progress, destination: destination, log: log)
         state = Mutex(State(records: records))
     }
@@ -55,8 +56,8 @@ final class EventLogSource: LogSource {
 
     /// How many events were deleted from the ledger, or cannot be read, before the destination had them.
     func dropped(pruned: LedgerPosition) -> UInt64 {
-        let read = lastRead.load(ordering: .relaxed)
-        return progress.skipped + (pruned.sequence > read ? pruned.sequence - read : 0)
+        let had = max(lastLoaded.load(ordering: .relaxed), progress.latest)
+        return progress.skipped + (pruned.sequence > had ? pruned.sequence - had : 0)
     }
 
     func delivered(_ sequence: UInt64) { progress.confirmed(sequence) }
@@ -74,9 +75,10 @@ final class EventLogSource: LogSource {
             }
             state.entry = entry
             let end = max(state.records.sequence, sequence)
+            lastLoaded.max(state.records.loaded, ordering: .relaxed)
             return end > sequence ? end : try passOverDeleted(after: sequence)
         }
-        lastRead.store(max(end, lastRead.load(ordering: .relaxed)), ordering: .relaxed)
+        lastLoaded.max(end, ordering: .relaxed)
         return end
     }
 

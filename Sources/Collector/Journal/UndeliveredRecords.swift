@@ -59,6 +59,9 @@ struct UndeliveredRecords {
     /// The number of the record that was read or skipped last.
     var sequence: UInt64 { place.sequence }
 
+    /// The last number in memory: what stands up to it in the ledger may be deleted, and is read nevertheless.
+    var loaded: UInt64 { max(place.sequence, place.batches.last?.position.sequence ?? 0) }
+
     /// Passes the records that follow a number to a closure, until it returns false or there are no more.
     ///
     /// - Parameter take: Gets a record, its number and the batch that it is in; returns whether it has room for more.

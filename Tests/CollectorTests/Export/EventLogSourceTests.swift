@@ -106,7 +106,6 @@ struct EventLogSourceTests {
     @Test("what was deleted before a destination had it is counted as dropped, once")
     func droppedEvents() throws {
         let destination = try Destination(batches: 4)
-        #expect(try destination.read(after: 0, maximumBytes: 1).end == 1)
         destination.source.delivered(1)
         let pruned = LedgerPosition(batch: 2, sequence: 6)
         try destination.ledger.prune(upTo: pruned, keepSince: .max)
@@ -117,6 +116,18 @@ struct EventLogSourceTests {
         destination.source.delivered(12)
         try destination.restart()
         #expect(destination.progress.skipped == 5)
+    }
+
+    @Test("what was deleted after it was read from the ledger is delivered, and never counted as dropped")
+    func readAhead() throws {
+        let destination = try Destination(batches: 4)
+        #expect(try destination.read(after: 0, maximumBytes: 1).end == 1)
+        let pruned = LedgerPosition(batch: 2, sequence: 6)
+        try destination.ledger.prune(upTo: pruned, keepSince: .max)
+        #expect(destination.source.dropped(pruned: pruned) == 0)
+        let rest = try destination.read(after: 1)
+        #expect(rest.end == 12 && rest.count == 11)
+        #expect(destination.source.dropped(pruned: pruned) == 0)
     }
 
     @Test("a destination goes on where the ledger was emptied before it, though no event follows")

@@ -8,15 +8,13 @@ import Testing
 private struct Received {
     let bodies: [String: Set<String>]
     let count: Int
+    /// The numbers in the ledger, of any life.
+    let numbers: Set<UInt64>
 
     init(_ records: [ExportReceiver.Record]) {
         bodies = Dictionary(grouping: records, by: \.identity).mapValues { Set($0.map(\.body)) }
         count = records.count
-    }
-
-    /// The numbers in the ledger, of any life.
-    var numbers: Set<UInt64> {
-        Set(bodies.keys.compactMap { $0.split(separator: ":").last.flatMap { UInt64($0) } })
+        numbers = Set(bodies.keys.compactMap { $0.split(separator: ":").last.flatMap { UInt64($0) } })
     }
 
     /// Every number up to the last, each with one body.
