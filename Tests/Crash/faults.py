@@ -93,15 +93,19 @@ class Doubling(Proxied):
 class RollingBack(kills.Campaign):
     """an older copy of the ledger is put back"""
     expected = "fell from|is gone|acknowledged events are not in the ledger"
+    rounds = 16
+    copied = None
 
     def after_kill(self):
-        older = self.directory / "older"
-        if not older.exists() and self.record.acknowledged:
+        older, acknowledged = self.directory / "older", len(self.record.acknowledged)
+        if self.copied is None and acknowledged:
+            self.copied = acknowledged
             shutil.copytree(self.service.state, older)
-        elif older.exists() and self.round == 5:
+        elif older.exists() and acknowledged > self.copied:
             for path in self.service.state.iterdir():
                 path.unlink()
-            shutil.copytree(older, self.service.state, dirs_exist_ok=True)
+            older.rename(older.with_name("put-back"))
+            shutil.copytree(older.with_name("put-back"), self.service.state, dirs_exist_ok=True)
 
 
 class JournalingTwice(kills.Campaign):
