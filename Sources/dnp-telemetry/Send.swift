@@ -39,7 +39,7 @@ struct Send: AsyncParsableCommand {
               2   the input cannot be read, or the output cannot be written
               3   the collector was not reached in time, or refuses
               64  wrong usage
-              130 ended by Ctrl-C
+              130  ended by Ctrl-C
             """
     )
 

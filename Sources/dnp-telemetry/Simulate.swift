@@ -40,10 +40,9 @@ struct Simulate: AsyncParsableCommand {
             EXIT STATUS
               0   written, or all accepted, and equal with --verify
               1   the collector of --to refused something, or the page of --verify differs
-              2   the output cannot be written, the log not be read, or the collector
-                  not be reached
+              2   a file cannot be written or read, or the collector not be reached
               64  wrong usage
-              130 --to was ended by Ctrl-C
+              130  ended by Ctrl-C
             """
     )
 
