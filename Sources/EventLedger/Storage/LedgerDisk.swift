@@ -58,7 +58,9 @@ struct SystemDisk: LedgerDisk {
     func makeDirectory(_ path: String) throws(ErrorNumber) { try check(unsafe mkdir(path, 0o700)) }
 
     func open(_ path: String, _ flags: Int32) throws(ErrorNumber) -> Int32 {
-        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // A directory may be a link, as that of a unit with DynamicUser is.
+        let own = flags & O_DIRECTORY == 0 ? O_NOFOLLOW : 0
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC | own, 0o600)
         try check(descriptor)
         return descriptor
     }
