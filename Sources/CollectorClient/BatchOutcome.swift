@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import HTTPExchange
 internal import TextOutput
 
 /// What a collector's answer means for a batch.
@@ -44,8 +45,15 @@ enum BatchOutcome: Equatable, Sendable {
         var rejectedOmitted: UInt64?
     }
 
+    /// A longer pause that a collector asks for is shortened to this.
+    private static let longestPause = Duration.seconds(300)
+
     init(_ answer: CollectorAnswer, now: Date = Date()) {
-        let after = RetryAfter.duration(answer.retryAfter, now: now)
+        let after = RetryAfter.duration(
+            answer.retryAfter,
+            now: now.timeIntervalSince1970,
+            longest: Self.longestPause
+        )
         let problem = Self.problem(answer)
         let words = Self.words(answer)
         switch answer.status {
@@ -97,26 +105,5 @@ enum BatchOutcome: Equatable, Sendable {
         guard let text = said(answer) else { return "HTTP \(answer.status)" }
         let clause = text.hasSuffix(".") ? text.dropLast() : Substring(text)
         return "HTTP \(answer.status), \(PlainText.line(String(clause.prefix(300))))"
-    }
-}
-
-/// `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
-enum RetryAfter {
-    /// Longer pauses are shortened to this.
-    static let longest = Duration.seconds(300)
-
-    /// Nil for what is neither.
-    static func duration(_ text: String?, now: Date) -> Duration? {
-        guard let text = text?.trimmed, !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return min(.seconds(Int64(text) ?? .max / 2_000_000_000), longest)
-        }
-        let form = DateFormatter()
-        form.locale = Locale(identifier: "en_US_POSIX")
-        form.timeZone = TimeZone(secondsFromGMT: 0)
-        form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        guard let date = form.date(from: text) else { return nil }
-        let seconds = date.timeIntervalSince(now)
-        return min(max(.seconds(seconds), .zero), longest)
     }
 }

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import HTTPExchange
 internal import LogInput
 internal import NIOCore
 internal import NIOHTTP1
@@ -172,7 +173,7 @@ final class CollectorConnection: Sendable {
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: Self.largestAnswerBytes))
                     try pipeline.addHandler(
-                        HTTPExchangeHandler(isEncrypted: tls != nil, peerCheck: tls?.peerCheck)
+                        HTTPExchangeHandler(isEncrypted: tls != nil, peerCheck: tls?.peerCheck.map { $0.check })
                     )
                 }
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPExchange
 package import LogInput
 internal import Synchronization
 

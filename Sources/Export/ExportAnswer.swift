@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import HTTPExchange
 
 /// A receiver's answer to a request.
 package struct ExportAnswer: Sendable, Equatable {
@@ -16,6 +17,14 @@ package struct ExportAnswer: Sendable, Equatable {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// A longer pause that a receiver asks for is shortened to this.
+    private static let longestPause = Duration.seconds(600)
+
+    /// How long the receiver wants to be left alone.
+    fileprivate func pause(now: Int64) -> Duration? {
+        RetryAfter.duration(headers["retry-after"], now: Double(now), longest: Self.longestPause)
     }
 
     private var mediaType: String {
@@ -58,7 +67,7 @@ extension ExportOutcome {
         case 200...299:
             let partial = PartialSuccess(answer)
             return .taken(refused: partial.rejected, note: partial.message)
-        case 429, 502, 503, 504: return .again(answer.words, after: RetryAfter.duration(answer, now: now))
+        case 429, 502, 503, 504: return .again(answer.words, after: answer.pause(now: now))
         default: return final(answer)
         }
     }
@@ -84,7 +93,7 @@ extension ExportOutcome {
             let missing = UInt64(max(samples - written, 0))
             return .taken(refused: missing, note: missing > 0 ? answer.words : "")
         case 415 where version == .v2: return .otherVersion(answer.words)
-        case 429, 500...599: return .again(answer.words, after: RetryAfter.duration(answer, now: now))
+        case 429, 500...599: return .again(answer.words, after: answer.pause(now: now))
         default: return final(answer)
         }
     }
@@ -168,26 +177,4 @@ private struct PartialSuccess {
 
 extension ExportAnswer {
     fileprivate var isJSON: Bool { mediaType == "application/json" }
-}
-
-/// `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
-enum RetryAfter {
-    /// A longer pause is shortened to this.
-    static let longest = Duration.seconds(600)
-
-    /// Nil for what is neither.
-    static func duration(_ answer: ExportAnswer, now: Int64) -> Duration? {
-        guard let text = answer.headers["retry-after"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
-            return nil
-        }
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return Int64(text).map { min(.seconds($0), longest) } ?? longest
-        }
-        let form = DateFormatter()
-        form.locale = Locale(identifier: "en_US_POSIX")
-        form.timeZone = TimeZone(secondsFromGMT: 0)
-        form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        guard let date = form.date(from: text) else { return nil }
-        return min(max(.seconds(Int64(date.timeIntervalSince1970) - now), .zero), longest)
-    }
 }

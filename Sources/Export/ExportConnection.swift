@@ -2,12 +2,12 @@
 
 internal import Foundation
 internal import Glibc
+internal import HTTPExchange
 internal import NIOCore
 internal import NIOExtras
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
-internal import NIOTLS
 internal import Synchronization
 
 /// A connection to one address, one request at a time, kept open between requests. It follows no redirect and reads
@@ -71,14 +71,14 @@ package final class ExportConnection: Sendable {
         ])
         for header in headers { all.replaceOrAdd(name: header.name, value: header.value) }
         let target = proxy != nil && !endpoint.isEncrypted ? endpoint.absoluteTarget : endpoint.path
-        let request = ExportExchangeHandler.Request(
+        let request = HTTPExchangeHandler.Request(
             head: HTTPRequestHead(version: .http1_1, method: .POST, uri: target, headers: all),
             body: ByteBuffer(bytes: body),
             deadline: NIODeadline.now() + TimeAmount(timeout)
         )
         do {
             return try await withTaskCancellationHandler {
-                try await answer(to: request)
+                ExportAnswer(try await answer(to: request))
             } onCancel: {
                 close()
             }
@@ -96,11 +96,11 @@ package final class ExportConnection: Sendable {
         open?.close(promise: nil)
     }
 
-    private func answer(to request: ExportExchangeHandler.Request) async throws -> ExportAnswer {
+    private func answer(to request: HTTPExchangeHandler.Request) async throws -> NIOHTTPClientResponseFull {
         if let open = channel.withLock({ $0 }), open.isActive {
             do {
-                return try await open.eventLoop.flatSubmit { ExportExchangeHandler.send(request, on: open) }.get()
-            } catch is ExportExchangeHandler.ClosedBeforeAnswer {
+                return try await open.eventLoop.flatSubmit { HTTPExchangeHandler.send(request, on: open) }.get()
+            } catch is HTTPExchangeHandler.ConnectionClosed {
                 try Task.checkCancellation()
             }
         }
@@ -108,7 +108,7 @@ package final class ExportConnection: Sendable {
         channel.withLock { $0 = opened }
         // A cancellation that came before the channel was known has closed nothing.
         if Task.isCancelled { opened.close(promise: nil) }
-        return try await opened.eventLoop.flatSubmit { ExportExchangeHandler.send(request, on: opened) }.get()
+        return try await opened.eventLoop.flatSubmit { HTTPExchangeHandler.send(request, on: opened) }.get()
     }
 
     private func connect(by deadline: NIODeadline) -> EventLoopFuture<any Channel> {
@@ -181,7 +181,7 @@ package final class ExportConnection: Sendable {
         try pipeline.addHandler(IdleStateHandler(allTimeout: longestIdle))
         try pipeline.addHTTPClientHandlers()
         try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: ExportAnswer.maximumBytes))
-        try pipeline.addHandler(ExportExchangeHandler(isEncrypted: isEncrypted))
+        try pipeline.addHandler(HTTPExchangeHandler(isEncrypted: isEncrypted))
     }
 }
 
@@ -223,119 +223,13 @@ extension ExportConnection.TLSFiles {
     }
 }
 
-/// The last handler of a connection: sends one HTTP/1.1 request at a time and completes with its answer, an error or the
-/// request's deadline.
-private final class ExportExchangeHandler: ChannelInboundHandler {
-    typealias InboundIn = NIOHTTPClientResponseFull
-    typealias OutboundOut = HTTPClientRequestPart
-
-    struct Request: Sendable {
-        var head: HTTPRequestHead
-        var body: ByteBuffer
-        var deadline: NIODeadline
-    }
-
-    struct DeadlineExceeded: Error {}
-    /// The connection was closed before the answer was complete.
-    struct ClosedBeforeAnswer: Error {}
-
-    private struct Exchange {
-        let request: Request
-        let answer: EventLoopPromise<ExportAnswer>
-        let timer: Scheduled<Void>
-    }
-
-    /// False until the TLS handshake is complete.
-    private var isReady: Bool
-    private var exchange: Exchange?
-    private var failure: (any Error)?
-    private var context: ChannelHandlerContext?
-
-    init(isEncrypted: Bool) {
-        isReady = !isEncrypted
-    }
-
-    /// Sends a request on a connected channel. Call it on the channel's event loop.
-    static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<ExportAnswer> {
-        do {
-            return try channel.pipeline.syncOperations.handler(type: Self.self).send(request, channel.eventLoop)
-        } catch {
-            // A closed channel has no handlers.
-            return channel.eventLoop.makeFailedFuture(ClosedBeforeAnswer())
-        }
-    }
-
-    private func send(_ request: Request, _ loop: any EventLoop) -> EventLoopFuture<ExportAnswer> {
-        guard let context, failure == nil, exchange == nil else {
-            return loop.makeFailedFuture(isReady ? ClosedBeforeAnswer() : failure ?? ClosedBeforeAnswer())
-        }
-        let answer = loop.makePromise(of: ExportAnswer.self)
-        let timer = loop.assumeIsolated().scheduleTask(deadline: request.deadline) {
-            self.fail(DeadlineExceeded(), context)
-        }
-        exchange = Exchange(request: request, answer: answer, timer: timer)
-        if isReady { write(request, context) }
-        return answer.futureResult
-    }
-
-    private func write(_ request: Request, _ context: ChannelHandlerContext) {
-        context.write(wrapOutboundOut(.head(request.head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(request.body))), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    }
-
-    private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
-        // What comes after the first error is its consequence.
-        let error = failure ?? error
-        failure = error
-        if let exchange {
-            self.exchange = nil
-            exchange.timer.cancel()
-            exchange.answer.fail(error)
-        }
-        context.close(promise: nil)
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        fail(ClosedBeforeAnswer(), context)
-        self.context = nil
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
-            isReady = true
-            if let exchange { write(exchange.request, context) }
-        }
-        if event is IdleStateHandler.IdleStateEvent, exchange == nil { fail(ClosedBeforeAnswer(), context) }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let response = unwrapInboundIn(data)
-        guard let exchange else { return fail(ClosedBeforeAnswer(), context) }
-        self.exchange = nil
-        exchange.timer.cancel()
-        if !response.head.isKeepAlive { fail(ClosedBeforeAnswer(), context) }
-        var headers: [String: String] = [:]
-        for (name, value) in response.head.headers { headers[name.lowercased()] = value }
-        exchange.answer.succeed(
-            ExportAnswer(
-                status: Int(response.head.status.code),
-                headers: headers,
-                body: response.body.map { Array($0.readableBytesView) } ?? []
-            )
+extension ExportAnswer {
+    fileprivate init(_ response: NIOHTTPClientResponseFull) {
+        self.init(
+            status: Int(response.head.status.code),
+            headers: Dictionary(response.head.headers.map { ($0.name.lowercased(), $0.value) }) { _, last in last },
+            body: response.body.map { Array($0.readableBytesView) } ?? []
         )
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        fail(ClosedBeforeAnswer(), context)
-        context.fireChannelInactive()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(error, context)
     }
 }
 
@@ -343,8 +237,8 @@ extension ExportConnection.Broken {
     fileprivate init(_ error: any Error, _ timeout: Duration) {
         let words =
             switch error {
-            case is ExportExchangeHandler.DeadlineExceeded, ChannelError.connectTimeout: "no answer within \(timeout)"
-            case is ExportExchangeHandler.ClosedBeforeAnswer, is CancellationError, HTTPParserError.invalidEOFState:
+            case is HTTPExchangeHandler.DeadlineExceeded, ChannelError.connectTimeout: "no answer within \(timeout)"
+            case is HTTPExchangeHandler.ConnectionClosed, is CancellationError, HTTPParserError.invalidEOFState:
                 "it closed the connection before its answer was complete"
             case let error as NIOHTTPObjectAggregatorError where error == .frameTooLong:
                 "its answer is longer than \(ExportAnswer.maximumBytes) bytes"

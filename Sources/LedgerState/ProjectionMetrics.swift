@@ -50,7 +50,7 @@ package struct ProjectionMetrics: Sendable {
     package init(
         _ registry: MetricsRegistry,
         created: Int64,
-        journal: JournalProgress?,
+        journal: DeliveryProgress?,
         labels: [LifecycleLabel] = [],
         apps: Set<App> = Set(App.allCases)
     ) {
@@ -199,7 +199,7 @@ package struct ProjectionMetrics: Sendable {
 /// Only what is saved in the ledger counts as confirmed, so that the counter does not decrease after a kill.
 private final class JournalSums: Sendable {
     private let registry: MetricsRegistry
-    private let progress: JournalProgress
+    private let progress: DeliveryProgress
     private let confirmed: Counter
     private let skipped: Counter
     private let pending: Gauge
@@ -211,7 +211,7 @@ private final class JournalSums: Sendable {
 
     private static let nothing = Int64.min
 
-    init(_ registry: MetricsRegistry, _ progress: JournalProgress) {
+    init(_ registry: MetricsRegistry, _ progress: DeliveryProgress) {
         self.registry = registry
         self.progress = progress
         confirmed = registry.counter(

@@ -173,14 +173,14 @@ struct EffectSums {
 /// sequence number is the count of accepted events, and that their effects lead on to the lifecycle's counters.
 struct SumsCheck {
     private(set) var check = LedgerCheck(.sums)
-    private let journal: JournalProgress.Reached?
+    private let journal: DeliveryProgress.Reached?
 
     /// - Parameters:
     ///   - saved: the accounts at the checkpoint; nil when they cannot be read.
     ///   - effects: what the events of the checkpoint did; nil when it cannot be read.
     ///   - end: the accounts at the end of the ledger; nil when unknown.
     ///   - journal: the journal's position; nil when there never was one.
-    init(at saved: SavedAccounts?, _ effects: EffectSums?, end: SavedAccounts?, journal: JournalProgress.Reached?) {
+    init(at saved: SavedAccounts?, _ effects: EffectSums?, end: SavedAccounts?, journal: DeliveryProgress.Reached?) {
         self.journal = journal
         if let saved {
             add(saved, "at the checkpoint")

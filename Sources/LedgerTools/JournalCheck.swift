@@ -19,7 +19,7 @@ struct JournalCheck {
     init(
         of reader: LedgerReader,
         _ lives: [LedgerLife],
-        _ reached: JournalProgress.Reached?,
+        _ reached: DeliveryProgress.Reached?,
         in location: JournalLocation,
         progress: (LedgerProgress) -> Void
     ) throws(LedgerError) {
@@ -224,15 +224,15 @@ extension JournalCensus {
     ) throws(JournalReaderError) {
         let reader = try JournalReader(location, scope: [.localOnly])
         let ids = lives.map { Array($0.id.utf8) }
-        if usesIndex { try reader.setMatches([.equal(.syslogIdentifier, JournalProgress.identifier)]) }
+        if usesIndex { try reader.setMatches([.equal(.syslogIdentifier, JournalEntryNames.identifier)]) }
         try reader.seekToHead()
         var reached = LedgerProgress()
         reached.stage = usesIndex ? "journal" : "journal, every entry"
         while try reader.next() {
             reached.events += 1
             if reached.events.isMultiple(of: 1_024) { progress(reached) }
-            guard let id = try reader.value(of: JournalProgress.ledgerField), let index = ids.lastIndex(of: id),
-                let sequence = try reader.number(of: JournalProgress.sequenceField)
+            guard let id = try reader.value(of: JournalEntryNames.ledgerField), let index = ids.lastIndex(of: id),
+                let sequence = try reader.number(of: JournalEntryNames.sequenceField)
             else { continue }
             if index + 1 < lives.count, sequence > lives[index + 1].after.sequence {
                 let known = history[lives[index].id] ?? (0, 0)

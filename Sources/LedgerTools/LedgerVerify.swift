@@ -44,8 +44,8 @@ package struct LedgerVerify: Sendable {
             // Before the positions, which what is deleted never passes: or it would look as if the journal had skipped it.
             let pruned = try reader.statistics().pruned
             let positions = try reader.positions().filter { $0.projection != KeyFingerprint.projection }
-            let saved = positions.first { $0.projection == JournalProgress.projection }
-            let reached = saved.map { JournalProgress.Reached.resuming($0, pruned: pruned) }
+            let saved = positions.first { $0.projection == DeliveryProgress.journal }
+            let reached = saved.map { DeliveryProgress.Reached.resuming($0, pruned: pruned) }
             let key = keyCheck()
             let database = try databaseCheck()
             let lives = try reader.lives()
@@ -155,7 +155,7 @@ package struct LedgerVerify: Sendable {
     private func journalCheck(
         _ journal: Journal,
         _ lives: [LedgerLife],
-        _ reached: JournalProgress.Reached?,
+        _ reached: DeliveryProgress.Reached?,
         _ progress: (LedgerProgress) -> Void
     ) throws(LedgerError) -> LedgerCheck {
         let location: JournalLocation

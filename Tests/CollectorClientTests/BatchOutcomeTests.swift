@@ -146,19 +146,6 @@ struct SendBackoffTests {
         backoff.shorten(to: .seconds(5), now: .seconds(14))
         #expect(backoff.pause(now: .seconds(15), retryAfter: nil, using: &random) == nil)
     }
-
-    @Test("a batch is retried after the seconds or until the date of Retry-After, within reason")
-    func sendBackoffRetryAfter() {
-        let now = Date(timeIntervalSince1970: 784_111_770)
-        func seconds(_ text: String?) -> Duration? { RetryAfter.duration(text, now: now) }
-        #expect(seconds("7") == .seconds(7))
-        #expect(seconds(" 0 ") == .zero)
-        #expect(seconds("Sun, 06 Nov 1994 08:49:37 GMT") == .seconds(7))
-        #expect(seconds("Sun, 06 Nov 1993 08:49:37 GMT") == .zero)
-        #expect(seconds("99999999999999999999999") == RetryAfter.longest)
-        #expect(seconds("Sun, 06 Nov 2094 08:49:37 GMT") == RetryAfter.longest)
-        for text in [nil, "", "-1", "soon", "1.5", "1e3"] { #expect(seconds(text) == nil) }
-    }
 }
 
 @Suite("What became of an input")

@@ -43,7 +43,7 @@ package final class NamespacedJournald: Sendable {
     }
 
     /// The service's own writer, into this journal.
-    package func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput
+    package func output(_ ledger: EventLedger, _ progress: DeliveryProgress?, directory: String) throws -> JournalOutput
     {
         guard let progress else { return .off }
         return try .journald(

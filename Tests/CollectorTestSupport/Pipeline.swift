@@ -22,7 +22,7 @@ package final class Pipeline: Sendable {
     package let writer: GroupCommit<IngestProcessor>
     package let recovery: LedgerProjection.Recovery
     /// How far the journal has come; nil without one.
-    package let progress: JournalProgress?
+    package let progress: DeliveryProgress?
     private let output: JournalOutput
     private let directory: TemporaryDirectory
 
@@ -68,7 +68,7 @@ package final class Pipeline: Sendable {
         let progress =
             journald == nil && !isJournalManual
             ? nil
-            : try JournalProgress.resume(
+            : try DeliveryProgress.resume(
                 ledger,
                 upTo: projection.position,
                 clock: LedgerClock(now: { clock.now }, monotonic: { UInt64(clamping: monotonic.now) * 1_000 })

@@ -49,7 +49,7 @@ final class SimulatedCollector {
     /// What was recovered.
     let recovered: CountedState
     /// Nil where no journal is written.
-    let progress: JournalProgress?
+    let progress: DeliveryProgress?
     private let queue: CommitQueue<WitnessedProcessor>
     private let writer: CommitWriter<WitnessedProcessor>
     private var delivery: SimulatedDelivery?
@@ -113,7 +113,7 @@ final class SimulatedCollector {
         let registry = MetricsRegistry(now: { clock.now })
         let progress =
             swarm.hasJournal
-            ? try JournalProgress.resume(ledger, upTo: projection.position, clock: clock.ledgerClock) : nil
+            ? try DeliveryProgress.resume(ledger, upTo: projection.position, clock: clock.ledgerClock) : nil
         (self.ledger, self.opening, self.registry, self.recovery) = (ledger, opening, registry, recovery)
         (recovered, self.progress) = (CountedState(projection), progress)
         if let progress {

@@ -14,7 +14,7 @@ import TelemetryEvents
 struct SimulatedDelivery {
     private let configuration: JournalDeliveryConfiguration
     private let witness: JournalWitness
-    private let progress: JournalProgress
+    private let progress: DeliveryProgress
     private let plant: PlantedFault?
     private let markers: DeliveryMarkers
     private(set) var session: DeliverySession
@@ -29,7 +29,7 @@ struct SimulatedDelivery {
     init(
         _ ledger: EventLedger,
         _ reader: LedgerReader,
-        _ progress: JournalProgress,
+        _ progress: DeliveryProgress,
         key: IdentityKey,
         clock: LedgerClock,
         log: Logger,
@@ -40,9 +40,9 @@ struct SimulatedDelivery {
         witness = JournalWitness(ledger, confirmed: start.position.sequence, now: clock.now, log: log)
         var configuration = JournalDeliveryConfiguration(
             identifier: EventJournalEntry.identifier,
-            streamField: JournalProgress.ledgerField,
+            streamField: JournalEntryNames.ledgerField,
             stream: ledger.id,
-            sequenceField: JournalProgress.sequenceField
+            sequenceField: JournalEntryNames.sequenceField
         )
         configuration.streams = witness.streams
         configuration.given = ledger.comparable

@@ -23,7 +23,7 @@ final class EventLogSource: LogSource {
     }
 
     private let state: Mutex<State>
-    private let progress: JournalProgress
+    private let progress: DeliveryProgress
     private let ledger: EventLedger
     private let destination: String
     private let key: IdentityKey
@@ -37,7 +37,7 @@ final class EventLogSource: LogSource {
     init(
         _ ledger: EventLedger,
         _ reader: LedgerReader,
-        _ progress: JournalProgress,
+        _ progress: DeliveryProgress,
         destination: String,
         key: IdentityKey,
         log: Logger

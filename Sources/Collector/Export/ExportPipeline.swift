@@ -15,7 +15,7 @@ struct ExportPipeline: Sendable {
     private struct LogStream: Sendable {
         let name: String
         let source: EventLogSource
-        let progress: JournalProgress
+        let progress: DeliveryProgress
         let export: LogsExport
     }
 
@@ -71,7 +71,7 @@ struct ExportPipeline: Sendable {
                 )
                 continue
             }
-            let progress = try JournalProgress.resume(
+            let progress = try DeliveryProgress.resume(
                 ledger,
                 projection: "export \(stream.name)",
                 upTo: readable
@@ -102,7 +102,7 @@ struct ExportPipeline: Sendable {
     var isEmpty: Bool { sessions.isEmpty }
 
     /// How far the destinations of events are.
-    var progresses: [JournalProgress] { logs.map(\.progress) }
+    var progresses: [DeliveryProgress] { logs.map(\.progress) }
 
     /// Says that the ledger has grown.
     func committed(_ sequence: UInt64) {

@@ -13,7 +13,7 @@ struct LedgerRetention: Sendable {
     /// The pause until the next call while there is more to delete.
     private static let pauseMicroseconds: Int64 = 10_000
 
-    private let journal: JournalProgress?
+    private let journal: DeliveryProgress?
     private let destinations: WaitingDestinations
     private let keepSeconds: @Sendable () -> Int64
     private var nextAt: Int64 = 0
@@ -24,7 +24,7 @@ struct LedgerRetention: Sendable {
     ///   - destinations: Those that events are exported to.
     ///   - keepSeconds: How long batches are kept beyond that, read at each call since it is hot-reloadable.
     init(
-        journal: JournalProgress?,
+        journal: DeliveryProgress?,
         destinations: WaitingDestinations = WaitingDestinations(),
         keepSeconds: @escaping @Sendable () -> Int64
     ) {
@@ -104,7 +104,7 @@ struct LedgerRetention: Sendable {
 
 /// The destinations that batches wait for within a limit.
 struct WaitingDestinations: Sendable {
-    var progresses: [JournalProgress] = []
+    var progresses: [DeliveryProgress] = []
     /// How many bytes of the database may be in use while batches wait, read at each call since it is hot-reloadable.
     var limit: @Sendable () -> Int = { .max }
 

@@ -10,7 +10,7 @@ internal import TelemetryEvents
 /// The journal entry of an event; docs/journal.md lists the fields.
 enum EventJournalEntry {
     /// The `SYSLOG_IDENTIFIER`, by which `journalctl -t` selects the entries.
-    static let identifier = JournalProgress.identifier
+    static let identifier = JournalEntryNames.identifier
     static let event: JournalField = "DNP_EVENT"
     static let scheduleId: JournalField = "DNP_SCHEDULE_ID"
     static let timestamp: JournalField = "DNP_TIMESTAMP"

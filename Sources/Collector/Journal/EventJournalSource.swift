@@ -16,7 +16,7 @@ final class EventJournalSource: JournalSource {
     private let records: Mutex<UndeliveredRecords>
 
     /// - Parameter key: the key of the hashes that identify cycles.
-    init(_ reader: LedgerReader, progress: JournalProgress, key: IdentityKey, log: Logger) {
+    init(_ reader: LedgerReader, progress: DeliveryProgress, key: IdentityKey, log: Logger) {
         self.key = key
         records = Mutex(UndeliveredRecords(reader, progress: progress, log: log))
     }

@@ -32,7 +32,7 @@ final class StandardOutputJournal: Sendable {
     }
 
     private let records: Mutex<UndeliveredRecords>
-    private let progress: JournalProgress
+    private let progress: DeliveryProgress
     private let descriptor: Int32
     private let wakeUps: AsyncStream<Void>
     private let waking: AsyncStream<Void>.Continuation
@@ -40,7 +40,7 @@ final class StandardOutputJournal: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameter descriptor: Takes the lines.
-    init(_ reader: LedgerReader, _ progress: JournalProgress, log: Logger, descriptor: Int32 = STDOUT_FILENO) {
+    init(_ reader: LedgerReader, _ progress: DeliveryProgress, log: Logger, descriptor: Int32 = STDOUT_FILENO) {
         records = Mutex(UndeliveredRecords(reader, progress: progress, log: log))
         self.progress = progress
         self.descriptor = descriptor

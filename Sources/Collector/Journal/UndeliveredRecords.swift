@@ -33,7 +33,7 @@ struct UndeliveredRecords {
     }
 
     private let reader: LedgerReader
-    private let progress: JournalProgress
+    private let progress: DeliveryProgress
     /// Where the records go, as the log names it.
     private let destination: String
     private let log: Logger
@@ -49,7 +49,7 @@ struct UndeliveredRecords {
     /// The failure that was logged last; nil while the ledger can be read.
     private var failure: String?
 
-    init(_ reader: LedgerReader, progress: JournalProgress, destination: String = "the journal", log: Logger) {
+    init(_ reader: LedgerReader, progress: DeliveryProgress, destination: String = "the journal", log: Logger) {
         self.reader = reader
         self.progress = progress
         self.destination = destination

@@ -46,7 +46,7 @@ extension JournalOutput {
     init(
         _ configuration: ServeConfiguration,
         _ ledger: EventLedger,
-        _ progress: JournalProgress?,
+        _ progress: DeliveryProgress?,
         key: IdentityKey,
         log: Logger
     ) throws {
@@ -74,7 +74,7 @@ extension JournalOutput {
     ///   - location: the journal that takes the entries.
     static func journald(
         _ ledger: EventLedger,
-        _ progress: JournalProgress,
+        _ progress: DeliveryProgress,
         key: IdentityKey,
         directory: String,
         location: JournalLocation = .machine,
@@ -85,9 +85,9 @@ extension JournalOutput {
         let witness = JournalWitness(ledger, confirmed: start.position.sequence, log: log)
         var configuration = JournalDeliveryConfiguration(
             identifier: EventJournalEntry.identifier,
-            streamField: JournalProgress.ledgerField,
+            streamField: JournalEntryNames.ledgerField,
             stream: ledger.id,
-            sequenceField: JournalProgress.sequenceField,
+            sequenceField: JournalEntryNames.sequenceField,
             location: location,
             socketPath: socket
         )

@@ -14,7 +14,7 @@ struct ServicePipeline {
     let registry: MetricsRegistry
     let writer: GroupCommit<IngestProcessor>
     /// How far the journal is; nil where none is written.
-    let progress: JournalProgress?
+    let progress: DeliveryProgress?
     let output: JournalOutput
     /// What goes to other systems.
     let exports: ExportPipeline
@@ -41,7 +41,7 @@ struct ServicePipeline {
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
         let progress =
             configuration.journal == .off
-            ? nil : try JournalProgress.resume(ledger, upTo: storage.projection.position)
+            ? nil : try DeliveryProgress.resume(ledger, upTo: storage.projection.position)
         let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
         let exports = try ExportPipeline(
             configuration,

@@ -163,7 +163,7 @@ extension ServiceNotification {
 struct SupervisionService: Service {
     let supervisor: Supervisor
     let writer: GroupCommit<IngestProcessor>
-    let journal: JournalProgress?
+    let journal: DeliveryProgress?
 
     func run() async throws {
         if supervisor.hasManager {

@@ -102,7 +102,7 @@ extension JournalBatch {
     /// Whether a collector, this one or another, wrote an entry: as its journal, which has the ledger's field, or on its
     /// standard output. Reading these again would be a loop.
     private static func isOfCollector(_ reader: JournalReader) throws(JournalReaderError) -> Bool {
-        if try reader.hasValue(of: JournalProgress.ledgerField) { return true }
+        if try reader.hasValue(of: JournalEntryNames.ledgerField) { return true }
         for name in collectors where try reader.hasValue(name, of: .syslogIdentifier) { return true }
         return try reader.hasValue(collectors[0], of: .command)
     }

@@ -16,7 +16,7 @@ struct EventLogSourceTests {
     private final class Destination {
         private let directory: TemporaryDirectory
         let ledger: EventLedger
-        private(set) var progress: JournalProgress
+        private(set) var progress: DeliveryProgress
         private(set) var source: EventLogSource
         let logged = LoggedLines()
 
@@ -26,7 +26,7 @@ struct EventLogSourceTests {
             self.ledger = ledger
             let ends = try (0..<batches).map { try Self.append($0, to: ledger) }
             if prunedBatches > 0 { try ledger.prune(upTo: ends[prunedBatches - 1], keepSince: .max) }
-            progress = try JournalProgress.resume(ledger, projection: "export test")
+            progress = try DeliveryProgress.resume(ledger, projection: "export test")
             source = EventLogSource(
                 ledger,
                 ledger.reader,
@@ -70,7 +70,7 @@ struct EventLogSourceTests {
                 keepSeconds: { 0 }
             )
             retention.savePosition(ledger, now: startOfTest)
-            progress = try JournalProgress.resume(ledger, projection: "export test")
+            progress = try DeliveryProgress.resume(ledger, projection: "export test")
         }
     }
 

@@ -92,8 +92,8 @@ struct DocumentedJournalFieldsTests {
     /// The names of the fields of an entry in journald's native protocol, with what the writer adds to each.
     static func names(_ fill: (inout Journald.JournalEntry) -> Void) throws -> Set<String> {
         var buffer = JournalEntryBuffer(
-            constant: [(.syslogIdentifier, "dnp-telemetry"), (JournalProgress.ledgerField, "id")],
-            sequenceField: JournalProgress.sequenceField
+            constant: [(.syslogIdentifier, "dnp-telemetry"), (JournalEntryNames.ledgerField, "id")],
+            sequenceField: JournalEntryNames.sequenceField
         )
         try buffer.append(sequence: 1, fill)
         let lines = String(decoding: buffer.bytes, as: UTF8.self).split(separator: "\n")

@@ -16,7 +16,7 @@ struct EventJournalSourceTests {
     final class Delivery {
         private let directory: TemporaryDirectory
         let ledger: EventLedger
-        let progress: JournalProgress
+        let progress: DeliveryProgress
         let logged = LoggedLines()
         private let source: EventJournalSource
 
@@ -24,7 +24,7 @@ struct EventJournalSourceTests {
         init(_ batches: [(records: [UInt8], count: UInt32)], prunedBatches: Int = 0) throws {
             directory = try TemporaryDirectory()
             ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
-            progress = try JournalProgress.resume(ledger)
+            progress = try DeliveryProgress.resume(ledger)
             for (index, batch) in batches.enumerated() {
                 let end = try Self.append(batch, to: ledger)
                 if index + 1 == prunedBatches { try ledger.prune(upTo: end, keepSince: .max) }

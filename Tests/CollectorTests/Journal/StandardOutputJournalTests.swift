@@ -17,7 +17,7 @@ struct StandardOutputJournalTests {
         private let directory: TemporaryDirectory
         private let output: FileHandle
         private let ledger: EventLedger
-        let progress: JournalProgress
+        let progress: DeliveryProgress
         let logged = LoggedLines()
         private(set) var journal: StandardOutputJournal?
 
@@ -27,7 +27,7 @@ struct StandardOutputJournalTests {
             try Files.write([], to: directory.file("output"))
             output = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.file("output")))
             ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
-            progress = try JournalProgress.resume(ledger)
+            progress = try DeliveryProgress.resume(ledger)
             for batch in batches {
                 try ledger.append([
                     LedgerBatch(

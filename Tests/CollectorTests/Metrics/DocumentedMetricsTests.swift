@@ -53,7 +53,7 @@ struct DocumentedMetricsTests {
     /// Every family that the service registers, on a fresh registry.
     static func registered() throws -> [Row] {
         let registry = MetricsRegistry(now: { startOfTest }) { Issue.record("\($0)") }
-        let progress = JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: .start, oldest: nil)
+        let progress = DeliveryProgress(.init(position: .start, cursor: nil, skipped: 0), end: .start, oldest: nil)
         _ = ProjectionMetrics(registry, created: startOfTest, journal: progress)
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = LedgerLifeMetrics(registry)

@@ -12,7 +12,7 @@ struct ServiceStatus: Sendable {
     let apps: Set<App>
     let readiness: Readiness
     /// Nil where no journal is written.
-    let journal: JournalProgress?
+    let journal: DeliveryProgress?
     /// What goes to other systems.
     let exports: ExportPipeline
     let writer: GroupCommit<IngestProcessor>

@@ -7,7 +7,7 @@ import Testing
 @testable import LedgerState
 
 @Suite("How far the journal has come")
-struct JournalProgressTests {
+struct DeliveryProgressTests {
     static func position(_ batch: Int64, _ sequence: UInt64) -> LedgerPosition {
         LedgerPosition(batch: batch, sequence: sequence)
     }
@@ -16,8 +16,8 @@ struct JournalProgressTests {
         end: LedgerPosition = .start,
         oldest: Int64? = nil,
         clock: LedgerClock = .system
-    ) -> JournalProgress {
-        JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: end, oldest: oldest, clock: clock)
+    ) -> DeliveryProgress {
+        DeliveryProgress(.init(position: .start, cursor: nil, skipped: 0), end: end, oldest: oldest, clock: clock)
     }
 
     /// A clock whose wall time is `startOfTest` and some seconds, and whose monotonic time moves by itself.
@@ -28,9 +28,9 @@ struct JournalProgressTests {
         )
     }
 
-    static func age(of progress: JournalProgress) -> Int64? { progress.waiting.since.map { progress.age(since: $0) } }
+    static func age(of progress: DeliveryProgress) -> Int64? { progress.waiting.since.map { progress.age(since: $0) } }
 
-    static func save(_ progress: JournalProgress) {
+    static func save(_ progress: DeliveryProgress) {
         if let reached = progress.unsaved { progress.saved(reached) }
     }
 
@@ -105,15 +105,15 @@ struct JournalProgressTests {
         let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
         let batch = LedgerBatch(receivedAt: startOfTest, origin: 1, count: 9, receipt: [], events: [1])
         let end = try ledger.append([batch])
-        let reached = JournalProgress.Reached(position: end, cursor: cursor, skipped: skipped)
+        let reached = DeliveryProgress.Reached(position: end, cursor: cursor, skipped: skipped)
         try ledger.advance(
-            projection: JournalProgress.projection,
+            projection: DeliveryProgress.journal,
             to: reached.position,
             note: reached.note,
             now: startOfTest
         )
-        let saved = try #require(try ledger.reader.position(of: JournalProgress.projection))
-        #expect(JournalProgress.Reached(saved) == reached)
+        let saved = try #require(try ledger.reader.position(of: DeliveryProgress.journal))
+        #expect(DeliveryProgress.Reached(saved) == reached)
         try ledger.close()
     }
 
@@ -162,8 +162,8 @@ struct JournalProgressTests {
             ])
         }
         func age(behind position: LedgerPosition) throws -> Int64? {
-            try ledger.advance(projection: JournalProgress.projection, to: position, note: "0 ", now: startOfTest)
-            return Self.age(of: try JournalProgress.resume(ledger, clock: Self.clock(wallSeconds: 7_300)))
+            try ledger.advance(projection: DeliveryProgress.journal, to: position, note: "0 ", now: startOfTest)
+            return Self.age(of: try DeliveryProgress.resume(ledger, clock: Self.clock(wallSeconds: 7_300)))
         }
         #expect(try age(behind: Self.position(0, 4)) == 7_300_000_000)
         #expect(try age(behind: Self.position(1, 5)) == 3_700_000_000)
@@ -189,14 +189,14 @@ struct JournalProgressTests {
             ])
         }
         try ledger.prune(upTo: Self.position(2, 10), keepSince: .max)
-        let fresh = try JournalProgress.resume(ledger)
+        let fresh = try DeliveryProgress.resume(ledger)
         #expect(fresh.saved == .init(position: Self.position(2, 10), cursor: nil, skipped: 10))
-        let later = try JournalProgress.resume(ledger, clock: Self.clock(wallSeconds: 1))
+        let later = try DeliveryProgress.resume(ledger, clock: Self.clock(wallSeconds: 1))
         #expect(Self.age(of: later) == 999_998)
 
-        let known = JournalProgress.Reached(position: Self.position(1, 7), cursor: "c", skipped: 2)
+        let known = DeliveryProgress.Reached(position: Self.position(1, 7), cursor: "c", skipped: 2)
         try ledger.advance(projection: "journal", to: known.position, note: known.note, now: startOfTest)
-        let resumed = try JournalProgress.resume(ledger).saved
+        let resumed = try DeliveryProgress.resume(ledger).saved
         #expect(resumed == .init(position: Self.position(2, 10), cursor: "c", skipped: 5))
         try ledger.close()
     }
@@ -208,7 +208,7 @@ struct JournalLagTests {
 
     @Test("the journal's lag counts from the oldest commit that is not confirmed")
     func oldest() {
-        var lag = JournalLag()
+        var lag = DeliveryLag()
         #expect(lag.since(behind: 0) == nil)
         for (sequence, second) in [(10, 0), (20, 2), (30, 4)] as [(UInt64, Int64)] {
             lag.committed(sequence, at: second * Self.second)
@@ -224,7 +224,7 @@ struct JournalLagTests {
 
     @Test("the journal's lag takes commits of one second for one, at its earliest time, and none without events")
     func resolution() {
-        var lag = JournalLag()
+        var lag = DeliveryLag()
         for step in 0..<100 as Range<Int64> { lag.committed(UInt64(step) + 1, at: step * 10_000) }
         lag.committed(100, at: 5 * Self.second)
         #expect(lag.since(behind: 99) == 0)
@@ -233,7 +233,7 @@ struct JournalLagTests {
 
     @Test("the journal's lag stays right at its oldest end in memory that has a limit")
     func journalLagLimit() {
-        var lag = JournalLag()
+        var lag = DeliveryLag()
         let commits: Int64 = 100_000
         for step in 1...commits { lag.committed(UInt64(step), at: step * Self.second) }
         #expect(lag.since(behind: 0) == Self.second)

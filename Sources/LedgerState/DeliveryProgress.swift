@@ -4,19 +4,23 @@ package import EventLedger
 package import Journald
 internal import Synchronization
 
-/// The delivery position in the journal, or at another destination: confirmed, and of that saved in the ledger.
-///
-/// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there
-/// was a journal to write to, or while a destination was away for too long.
-package final class JournalProgress: Sendable {
-    /// The name of the journal's position in the ledger.
-    package static let projection = "journal"
+/// How the journal's entries of this service are found (docs/journal.md).
+package enum JournalEntryNames {
     /// The `SYSLOG_IDENTIFIER` of the entries, by which `journalctl -t` selects them.
     package static let identifier = "dnp-telemetry"
     /// The field of an entry that names its ledger.
     package static let ledgerField: JournalField = "DNP_LEDGER"
     /// The field of an entry that holds its number in the ledger.
     package static let sequenceField: JournalField = "DNP_SEQ"
+}
+
+/// The delivery position in the journal, or at another destination: confirmed, and of that saved in the ledger.
+///
+/// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there
+/// was a journal to write to, or while a destination was away for too long.
+package final class DeliveryProgress: Sendable {
+    /// The name of the journal's position in the ledger.
+    package static let journal = "journal"
 
     /// A position with what a restart needs besides it.
     package struct Reached: Equatable, Sendable {
@@ -46,7 +50,7 @@ package final class JournalProgress: Sendable {
         var saved: Reached
         /// The ends of the batches that were read and not yet confirmed completely.
         var batchEnds: [LedgerPosition] = []
-        var lag: JournalLag
+        var lag: DeliveryLag
     }
 
     /// The name of this position in the ledger.
@@ -64,11 +68,11 @@ package final class JournalProgress: Sendable {
         _ start: Reached,
         end: LedgerPosition,
         oldest: Int64?,
-        projection: String = JournalProgress.projection,
+        projection: String = DeliveryProgress.journal,
         clock: LedgerClock = .system
     ) {
         self.projection = projection
-        var lag = JournalLag()
+        var lag = DeliveryLag()
         if let oldest, end.sequence > start.position.sequence {
             lag.committed(end.sequence, at: Self.now(clock) &- max(clock.now() &- oldest, 0))
         }
@@ -143,25 +147,25 @@ package final class JournalProgress: Sendable {
     }
 }
 
-extension JournalProgress {
+extension DeliveryProgress {
     /// The progress from which delivery resumes.
     ///
     /// - Parameter readable: the end of what can be read, where the last batch is damaged: nothing lags behind that.
     package static func resume(
         _ ledger: EventLedger,
-        projection: String = JournalProgress.projection,
+        projection: String = DeliveryProgress.journal,
         upTo readable: LedgerPosition? = nil,
         clock: LedgerClock = .system
-    ) throws(LedgerError) -> JournalProgress {
+    ) throws(LedgerError) -> DeliveryProgress {
         let statistics = try ledger.reader.statistics()
         let saved = try ledger.reader.position(of: projection)
         // What was deleted before there was a destination was never meant for it.
-        let isNew = saved == nil && projection != Self.projection
+        let isNew = saved == nil && projection != Self.journal
         let start =
             isNew
             ? Reached(position: statistics.pruned, cursor: nil, skipped: 0)
             : Reached.resuming(saved, pruned: statistics.pruned)
-        return JournalProgress(
+        return DeliveryProgress(
             start,
             end: readable ?? statistics.end,
             oldest: try received(after: start.position.sequence, ledger.reader) ?? statistics.oldestReceivedAt,
@@ -180,9 +184,9 @@ extension JournalProgress {
     }
 }
 
-extension JournalProgress.Reached {
+extension DeliveryProgress.Reached {
     /// The saved position, or the end of what was deleted since.
-    package static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> JournalProgress.Reached {
+    package static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> DeliveryProgress.Reached {
         var start = saved.map { Self($0) } ?? Self(position: .start, cursor: nil, skipped: 0)
         if start.position.sequence < pruned.sequence {
             start.skipped += pruned.sequence - start.position.sequence
@@ -194,7 +198,7 @@ extension JournalProgress.Reached {
 
 /// The commit times of unconfirmed events by the monotonic clock, in microseconds, at one second's resolution and in
 /// bounded memory.
-struct JournalLag: Sendable {
+struct DeliveryLag: Sendable {
     private static let resolution: Int64 = 1_000_000
     private static let samples = 4_096
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOSSL
+package import NIOCore
+package import NIOHTTP1
+package import NIOSSL
 internal import NIOTLS
 
 /// How a request is lost on purpose.
-enum RequestLoss: Equatable, Sendable {
+package enum RequestLoss: Equatable, Sendable {
     /// The connection is closed after so many bytes of the body.
     case whileSending(bytes: Int)
     /// The connection is closed when the answer is there, and nobody reads it.
@@ -18,24 +18,33 @@ enum RequestLoss: Equatable, Sendable {
 ///
 /// It sits behind NIO's `NIOHTTPClientResponseAggregator`, which bounds the answer. A request over TLS waits for the
 /// handshake and the check of the certificate. The connection stays open after an answer unless the answer closes it.
-final class HTTPExchangeHandler: ChannelInboundHandler {
-    typealias InboundIn = NIOHTTPClientResponseFull
-    typealias OutboundOut = HTTPClientRequestPart
+package final class HTTPExchangeHandler: ChannelInboundHandler {
+    package typealias InboundIn = NIOHTTPClientResponseFull
+    package typealias OutboundOut = HTTPClientRequestPart
+    /// Throws for a certificate that is not the one expected.
+    package typealias PeerCheck = (NIOSSLCertificate?) throws -> Void
 
     /// A request with the time by which its answer has to be complete.
-    struct Request: Sendable {
-        var head: HTTPRequestHead
-        var body: ByteBuffer?
-        var deadline: NIODeadline
-        var loss: RequestLoss?
+    package struct Request: Sendable {
+        let head: HTTPRequestHead
+        let body: ByteBuffer?
+        let deadline: NIODeadline
+        let loss: RequestLoss?
+
+        package init(head: HTTPRequestHead, body: ByteBuffer?, deadline: NIODeadline, loss: RequestLoss? = nil) {
+            self.head = head
+            self.body = body
+            self.deadline = deadline
+            self.loss = loss
+        }
     }
 
     /// No complete answer at the request's deadline.
-    struct DeadlineExceeded: Error {}
+    package struct DeadlineExceeded: Error {}
     /// The connection was closed before the answer was complete.
-    struct ConnectionClosed: Error {}
+    package struct ConnectionClosed: Error {}
     /// The request was lost as it was to be.
-    struct LostOnPurpose: Error {}
+    package struct LostOnPurpose: Error {}
 
     private struct Exchange {
         let request: Request
@@ -43,7 +52,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         let timer: Scheduled<Void>
     }
 
-    private let peerCheck: ShownCertificate?
+    private let peerCheck: PeerCheck?
     /// False until the TLS handshake is complete and the certificate accepted.
     private var isReady: Bool
     private var exchange: Exchange?
@@ -56,13 +65,13 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     /// - Parameters:
     ///   - isEncrypted: whether a TLS handshake comes first.
     ///   - peerCheck: what the certificate has to be besides what TLS verifies.
-    init(isEncrypted: Bool, peerCheck: ShownCertificate?) {
+    package init(isEncrypted: Bool, peerCheck: PeerCheck? = nil) {
         isReady = !isEncrypted
         self.peerCheck = peerCheck
     }
 
     /// Sends a request on a connected channel. Call it on the channel's event loop.
-    static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<NIOHTTPClientResponseFull> {
+    package static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<NIOHTTPClientResponseFull> {
         do {
             return try channel.pipeline.syncOperations.handler(type: Self.self).send(request, channel.eventLoop)
         } catch {
@@ -115,17 +124,17 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         fail(ConnectionClosed(), context)
         self.context = nil
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
             do {
-                try peerCheck?.check(context.pipeline.syncOperations.nioSSL_peerCertificate())
+                try peerCheck?(context.pipeline.syncOperations.nioSSL_peerCertificate())
                 isReady = true
                 if let exchange { write(exchange.request, context) }
             } catch {
@@ -137,7 +146,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let response = unwrapInboundIn(data)
         guard let exchange else { return fail(ConnectionClosed(), context) }
         if exchange.request.loss == .answer { return fail(LostOnPurpose(), context) }
@@ -147,12 +156,12 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         exchange.answer.succeed(response)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         fail(ConnectionClosed(), context)
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A connection that ends without TLS's own closing may have cut an answer without a length.
         let isCut = isReady && (error as? NIOSSLError) == .uncleanShutdown
         fail(isCut ? ConnectionClosed() : error, context)
