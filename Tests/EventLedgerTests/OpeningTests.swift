@@ -31,6 +31,20 @@ struct OpeningTests {
         #expect(second.createdAt == sampleTime)
     }
 
+    @Test("a directory that is a link to another one, as systemd's DynamicUser makes it, holds the ledger of its target")
+    func opensThroughLink() throws {
+        let (target, link) = (directory.path + "/private", directory.path + "/state")
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "private")
+        let (first, opening) = try EventLedger.open(directory: link, durability: .power, now: sampleTime)
+        #expect(opening == .created)
+        try first.append([.sample(1)])
+        try first.close()
+        #expect(FileManager.default.fileExists(atPath: target + "/ledger.sqlite"))
+        let (second, again) = try EventLedger.open(directory: target, durability: .power, now: sampleTime + 1)
+        #expect(again == .opened && second.id == first.id)
+    }
+
     @Test("two ledgers have different ids")
     func distinctIDs() throws {
         let other = try TemporaryDirectory()

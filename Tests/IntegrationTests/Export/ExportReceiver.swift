@@ -66,6 +66,12 @@ actor ExportReceiver {
     /// The log records that it took, repeats included; a line that a kill cut is left out.
     var records: [Record] { lines("logs") }
 
+    /// How much it has written of the records that it took.
+    var takenBytes: UInt64 {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(directory)/logs")
+        return (attributes?[.size] as? NSNumber)?.uint64Value ?? 0
+    }
+
     var requests: [Request] { lines("requests") }
 
     /// The start times of each series over all requests, by the series' name and its labels.

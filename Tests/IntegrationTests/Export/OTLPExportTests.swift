@@ -278,7 +278,10 @@ struct ExportKillTests {
                     .run(until: stop)
                 var random = SplitMix64(seed: 22)
                 for round in 0..<Self.rounds {
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...700, using: &random)))
+                    let wanted = await receiver.takenBytes + UInt64.random(in: 1...2_000_000, using: &random)
+                    try await eventually("the receiver has taken some more", every: .milliseconds(5)) {
+                        await receiver.takenBytes >= wanted
+                    }
                     if round % 3 != 1 {
                         await service.kill()
                         try await service.start()
