@@ -127,7 +127,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "Journald", targets: ["Journald"]),
+            name: "Journald",
+            targets: ["Journald"]
+        ),
         .library(name: "LedgerState", targets: ["LedgerState"]),
     ],
     dependencies: [

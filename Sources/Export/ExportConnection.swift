@@ -66,10 +66,11 @@ package final class ExportConnection: Sendable {
         _ headers: [(name: String, value: String)],
         _ body: [UInt8]
     ) async throws(Broken) -> ExportAnswer {
-        var all = HTTPHeaders([
-            ("Host", endpoint.hostHeader), ("User-Agent", userAgent), ("Content-Length", "\(body.count)"),
-        ])
+        var all = HTTPHeaders([("Host", endpoint.hostHeader), ("User-Agent", userAgent)])
         for header in headers { all.replaceOrAdd(name: header.name, value: header.value) }
+        // Where a request ends is no choice of an operator's file.
+        all.replaceOrAdd(name: "Content-Length", value: "\(body.count)")
+        for name in ["Transfer-Encoding", "Connection", "Expect"] { all.remove(name: name) }
         let target = proxy != nil && !endpoint.isEncrypted ? endpoint.absoluteTarget : endpoint.path
         let request = HTTPExchangeHandler.Request(
             head: HTTPRequestHead(version: .http1_1, method: .POST, uri: target, headers: all),

@@ -120,8 +120,9 @@ package struct MetricsExport: Sendable {
             until end: ContinuousClock.Instant
         ) async -> Bool {
             for start in stride(from: 0, to: series.count, by: MetricsExport.seriesPerRequest) {
-                let part = series[start..<min(start + MetricsExport.seriesPerRequest, series.count)]
+                let all = series[start..<min(start + MetricsExport.seriesPerRequest, series.count)]
                 while true {
+                    let part = all.filter { $0.isKnown(to: version) }
                     let request = RemoteWrite.request(version, part, families, time: Int64(time / 1_000_000))
                     let (decision, older) = await session.sendRemoteWrite(request, version, count: part.count)
                     if older != nil {

@@ -30,6 +30,7 @@ package enum RemoteWrite {
     /// A request.
     ///
     /// - Parameters:
+    ///   - series: those that the version knows; others are left out.
     ///   - families: those that the series belong to, for their help, unit and type.
     ///   - time: of all samples, in milliseconds since 1970.
     package static func request(
@@ -53,12 +54,10 @@ package enum RemoteWrite {
     ) -> [UInt8] {
         var writer = ProtobufWriter()
         for series in all {
+            guard case .number(let value) = series.value else { continue }
             writer.message(1, expecting: 128) { message in
                 for label in series.labels { message.label(1, label) }
-                switch series.value {
-                case .number(let value): message.sample(2, value, time)
-                case .native(let histogram): message.native(4, histogram, time, start: 0)
-                }
+                message.sample(2, value, time)
                 for exemplar in series.exemplars {
                     message.message(3) { message in
                         for label in exemplar.labels { message.label(1, label) }
@@ -161,7 +160,7 @@ extension ProtobufWriter {
         }
     }
 
-    /// A `Histogram`, whose fields are the same in both versions but for `start`.
+    /// A `Histogram`.
     fileprivate mutating func native(
         _ field: Int,
         _ histogram: MetricsPage.Histogram,

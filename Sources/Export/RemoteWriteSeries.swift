@@ -22,6 +22,12 @@ package struct RemoteWriteSeries: Sendable, Equatable {
     /// The value after which a series has ended (Prometheus, `model/value`, `StaleNaN`).
     package static let staleMarker = Double(bitPattern: 0x7FF0_0000_0000_0002)
 
+    /// Whether a version of the protocol has such a series: 1.0 has no native histograms ("Out of Scope"), whose fixed
+    /// buckets stand beside them.
+    package func isKnown(to version: RemoteWrite.Version) -> Bool {
+        if case .native = value, version == .v1 { false } else { true }
+    }
+
     /// The marker that ends this series, of the same type.
     package var ended: RemoteWriteSeries {
         var ended = self

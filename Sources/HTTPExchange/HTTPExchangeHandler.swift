@@ -71,7 +71,8 @@ package final class HTTPExchangeHandler: ChannelInboundHandler {
     }
 
     /// Sends a request on a connected channel. Call it on the channel's event loop.
-    package static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<NIOHTTPClientResponseFull> {
+    package static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<NIOHTTPClientResponseFull>
+    {
         do {
             return try channel.pipeline.syncOperations.handler(type: Self.self).send(request, channel.eventLoop)
         } catch {

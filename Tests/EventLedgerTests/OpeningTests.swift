@@ -31,7 +31,9 @@ struct OpeningTests {
         #expect(second.createdAt == sampleTime)
     }
 
-    @Test("a directory that is a link to another one, as systemd's DynamicUser makes it, holds the ledger of its target")
+    @Test(
+        "a directory that is a link to another one, as systemd's DynamicUser makes it, holds the ledger of its target"
+    )
     func opensThroughLink() throws {
         let (target, link) = (directory.path + "/private", directory.path + "/state")
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)

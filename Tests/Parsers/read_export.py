@@ -104,8 +104,8 @@ def snappy(data):
     return place
 
 
-form, data = sys.argv[1], sys.stdin.buffer.read()
-try:
+def main():
+    form, data = sys.argv[1], sys.stdin.buffer.read()
     if form == "snappy":
         print(json.dumps(snappy(data)))
     elif form.startswith("compressed-"):
@@ -113,5 +113,10 @@ try:
         print(json_format.MessageToJson(read(form.removeprefix("compressed-"), content)))
     else:
         print(json_format.MessageToJson(read(form, data)))
-except Exception as error:
-    sys.exit(f"refused: {error!r}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as error:
+        sys.exit(f"refused: {error!r}")

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """A receiver of OTLP and remote write that reads with the official definitions and keeps what it took.
 
-usage: receive_export.py PORT DIRECTORY
+usage: receive_export.py PORT DIRECTORY [CERTIFICATE KEY AUTHORITIES]
+
+With a certificate it speaks TLS, and wants a client certificate of the authorities.
 
 What it took is in the directory before it answers, a line of JSON each, so that it can be killed at any moment:
 
     logs      identity, event, body, time, observed, severity and attributes of each log record
     metrics   the last request of metrics
     starts    each series of a request of metrics with its start time
-    requests  path, headers, size and answer of each request
+    writes    version, timestamps and series of each request of remote write
+    requests  path, headers, size, digest and answer of each request
 
-The file `mode` in the directory says how to answer: a status, `partial`, or one of the hostile ways below. Each request
-reads it again.
+The file `mode` in the directory says how to answer: a status, `partial`, `old` (a receiver of remote write 1.0 that
+refuses 2.0), or one of the hostile ways below. Each request reads it again. Remote write 2.0 is answered with what was
+written, but not where the mode is 204. Prints a line when it listens.
 """
 
 import gzip
+import hashlib
 import json
 import os
+import ssl
+import struct
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +35,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest, ExportLogsServiceResponse)
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest, ExportMetricsServiceResponse)
+from read_export import VERSIONS, message_class, read_strictly
 
 PORT, DIRECTORY = int(sys.argv[1]), Path(sys.argv[2])
 LARGEST = 64 << 20
@@ -77,6 +85,31 @@ def keep_metrics(request):
     return count
 
 
+WRITES = {number: message_class(*VERSIONS[f"remote-write-{number}"]) for number in (1, 2)}
+
+
+def keep_write(version, body):
+    """Returns how many samples and histograms there are, and how many exemplars."""
+    request, kept, exemplars = read_strictly(WRITES[version], body), [], 0
+    for series in request.timeseries:
+        if version == 1:
+            labels = [[label.name, label.value] for label in series.labels]
+        else:
+            texts = [request.symbols[place] for place in series.labels_refs]
+            labels = [list(pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
+        exemplars += len(series.exemplars)
+        for sample in [*series.samples, *series.histograms]:
+            is_histogram = hasattr(sample, "schema")
+            value = sample.sum if is_histogram else sample.value
+            kept.append({
+                "labels": labels, "value": repr(value), "bits": struct.pack(">d", value).hex(), "isHistogram": is_histogram,
+                "time": sample.timestamp, "start": sample.start_timestamp if version == 2 else 0,
+                "kind": series.metadata.type if version == 2 else 0,
+            })
+    keep("writes", [{"version": version, "series": kept}])
+    return (sum(not each["isHistogram"] for each in kept), sum(each["isHistogram"] for each in kept), exemplars)
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -86,7 +119,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         mode = (DIRECTORY / "mode").read_text().split()
-        keep("requests", [{"path": self.path, "size": len(body), "mode": mode, "headers": dict(self.headers.items())}])
+        keep("requests", [{
+            "path": self.path, "size": len(body), "digest": hashlib.sha256(body).hexdigest(), "mode": mode,
+            "headers": dict(self.headers.items()),
+        }])
         if hostile := getattr(self, f"answer_{mode[0]}", None):
             return hostile()
         if mode[0].isdigit() and not mode[0].startswith("2"):
@@ -104,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(413, {}, "text/plain", b"too large\n")
         is_logs = self.path.endswith("/v1/logs")
         if not is_logs and not self.path.endswith("/v1/metrics"):
-            return self.answer(204, {}, "", b"")
+            return self.take_write(body, mode)
         request = ExportLogsServiceRequest() if is_logs else ExportMetricsServiceRequest()
         response = ExportLogsServiceResponse() if is_logs else ExportMetricsServiceResponse()
         is_json = self.headers["Content-Type"].startswith("application/json")
@@ -120,6 +156,17 @@ class Handler(BaseHTTPRequestHandler):
         if is_json:
             return self.answer(200, {}, "application/json", json_format.MessageToJson(response).encode())
         self.answer(200, {}, "application/x-protobuf", response.SerializeToString())
+
+    def take_write(self, body, mode):
+        version = 2 if "proto=io.prometheus.write.v2.Request" in self.headers["Content-Type"] else 1
+        if version == 2 and mode[0] == "old":
+            return self.answer(415, {}, "text/plain", b"expected 1.0\n")
+        written = keep_write(version, body)
+        if version == 1 or mode[0] == "204":
+            return self.answer(204, {}, "", b"")
+        names = ("Samples", "Histograms", "Exemplars")
+        headers = {f"X-Prometheus-Remote-Write-{name}-Written": str(count) for name, count in zip(names, written)}
+        self.answer(204, headers, "", b"")
 
     def answer(self, status, headers, kind, body):
         self.send_response(status)
@@ -169,4 +216,13 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer.daemon_threads = True
 ThreadingHTTPServer.allow_reuse_address = True
 ThreadingHTTPServer.request_queue_size = 64
-ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+if len(sys.argv) > 3:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[3], sys.argv[4])
+    context.load_verify_locations(sys.argv[5])
+    context.verify_mode = ssl.CERT_REQUIRED
+    # The handshake comes with the first read, in the thread of the connection.
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+print("listening", flush=True)
+server.serve_forever()

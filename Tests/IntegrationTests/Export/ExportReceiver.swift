@@ -15,21 +15,55 @@ actor ExportReceiver {
         let severity: Int
     }
 
+    /// A request of remote write.
+    struct Write: Decodable {
+        struct Sample: Decodable {
+            /// Pairs of name and value, in their order.
+            let labels: [[String]]
+            /// The value as 64 bits in hexadecimal.
+            let bits: String
+            /// Of a native histogram the sum.
+            let isHistogram: Bool
+            let time: Int64
+            /// 0 where none is told.
+            let start: Int64
+            /// The type in the metadata of 2.0.
+            let kind: Int
+
+            /// Nil for a native histogram.
+            var value: Double? { isHistogram ? nil : UInt64(bits, radix: 16).map(Double.init(bitPattern:)) }
+            var name: String { labels.first { $0.first == "__name__" }?.last ?? "" }
+            /// The labels without name and target.
+            var own: [String: String] {
+                Dictionary(labels.map { ($0.first ?? "", $0.last ?? "") }) { _, last in last }
+                    .filter { !["__name__", "job", "instance"].contains($0.key) }
+            }
+        }
+
+        let version: Int
+        let series: [Sample]
+    }
+
     struct Request: Decodable {
         let path: String
         let size: Int
+        let digest: String
         let mode: [String]
         let headers: [String: String]
     }
 
     nonisolated let port: Int
     private let directory: String
+    private let authority: CertificateAuthority?
     private var process: ChildProcess?
     private var starts = 0
 
-    /// - Parameter directory: keeps what it gets, over restarts.
-    init(_ directory: String) throws {
+    /// - Parameters:
+    ///   - directory: keeps what it gets, over restarts.
+    ///   - authority: with one it speaks TLS, and wants a certificate of that authority from its clients.
+    init(_ directory: String, _ authority: CertificateAuthority? = nil) throws {
         self.directory = directory
+        self.authority = authority
         port = try FreePort.any()
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try Data("200".utf8).write(to: URL(fileURLWithPath: "\(directory)/mode"))
@@ -37,18 +71,14 @@ actor ExportReceiver {
 
     /// Starts it and waits until it listens.
     func start() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path
         starts += 1
-        let process = try ChildProcess(
-            ["\(root)/.build-python/bin/python3", "\(root)/Tests/Parsers/receive_export.py", "\(port)", directory],
+        let tls = authority.map { [$0.file("server.pem"), $0.file("server.key"), $0.file("ca.pem")] } ?? []
+        process = try await PythonServer.start(
+            "receive_export.py",
+            ["\(port)", directory] + tls,
             logs: directory,
             name: "receiver-\(starts)"
         )
-        self.process = process
-        try await eventually("the receiver listens: \(process.errorText)") {
-            (try? await TelemetryClient(port: port).get("/", within: .seconds(5))) != nil
-        }
     }
 
     /// SIGKILL.
@@ -61,7 +91,9 @@ actor ExportReceiver {
         try Data(mode.utf8).write(to: URL(fileURLWithPath: "\(directory)/mode"), options: .atomic)
     }
 
-    var address: String { "http://127.0.0.1:\(port)" }
+    nonisolated var address: String {
+        authority == nil ? "http://127.0.0.1:\(port)" : "https://localhost:\(port)"
+    }
 
     /// The log records that it took, repeats included; a line that a kill cut is left out.
     var records: [Record] { lines("logs") }
@@ -73,6 +105,9 @@ actor ExportReceiver {
     }
 
     var requests: [Request] { lines("requests") }
+
+    /// The requests of remote write that it took.
+    var writes: [Write] { lines("writes") }
 
     /// The start times of each series over all requests, by the series' name and its labels.
     var seriesStarts: [String: Set<UInt64>] {
@@ -118,10 +153,35 @@ actor ExportReceiver {
     }
 }
 
+/// A program of `Tests/Parsers` that prints when it listens.
+enum PythonServer {
+    static func start(
+        _ program: String,
+        _ arguments: [String],
+        logs: String,
+        name: String
+    ) async throws -> ChildProcess {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        let process = try ChildProcess(
+            ["\(root)/.build-python/bin/python3", "\(root)/Tests/Parsers/\(program)"] + arguments,
+            logs: logs,
+            name: name
+        )
+        try await eventually("\(program) listens: \(process.errorText)") { !process.output.isEmpty }
+        return process
+    }
+}
+
 /// Runs a receiver from its start to its end.
-func withExportReceiver<Value>(_ body: (ExportReceiver) async throws -> Value) async throws -> Value {
+///
+/// - Parameter authority: with one it speaks TLS, and wants a certificate of that authority from its clients.
+func withExportReceiver<Value>(
+    _ authority: CertificateAuthority? = nil,
+    _ body: (ExportReceiver) async throws -> Value
+) async throws -> Value {
     try await withTemporaryDirectory { directory in
-        let receiver = try ExportReceiver(directory)
+        let receiver = try ExportReceiver(directory, authority)
         try await receiver.start()
         do {
             let value = try await body(receiver)

@@ -57,7 +57,7 @@ struct OTLPExportTests {
     )
     func eventsAndMetricsArrive(attributes: String) async throws {
         try await withExportReceiver { receiver in
-            let address = await receiver.address
+            let address = receiver.address
             try await withService(options: ["--export", "otlp \(address) interval=1s\(attributes)"]) { service in
                 let client = await service.client
                 let batch = EventFactory(prefix: "otlp", hasRuns: true).cycles(0..<50)
@@ -96,7 +96,7 @@ struct OTLPExportTests {
                 try Data("Authorization: Bearer one\n".utf8).write(to: URL(fileURLWithPath: file))
                 try Data("unused-token-of-the-ingest-0123456789\n".utf8)
                     .write(to: URL(fileURLWithPath: "\(directory)/token-a"))
-                let address = await receiver.address
+                let address = receiver.address
                 let options = [
                     "--credentials-dir", directory, "--export",
                     "otlp \(address) interval=1s headers=otlp-headers only=metrics",
@@ -117,7 +117,7 @@ struct OTLPExportTests {
     func variablesOfOpenTelemetry() async throws {
         try await withExportReceiver { receiver in
             let wrapper = [
-                "/usr/bin/env", "OTEL_EXPORTER_OTLP_ENDPOINT=\(await receiver.address)/",
+                "/usr/bin/env", "OTEL_EXPORTER_OTLP_ENDPOINT=\(receiver.address)/",
                 "OTEL_EXPORTER_OTLP_HEADERS=x-scope=a%20b", "OTEL_EXPORTER_OTLP_COMPRESSION=gzip",
                 "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/json", "OTEL_SERVICE_NAME=phones",
                 "OTEL_METRIC_EXPORT_INTERVAL=1000",
@@ -149,7 +149,7 @@ struct OTLPExportTests {
     func retriedAnswers(mode: String) async throws {
         try await withExportReceiver { receiver in
             try await receiver.answer(mode)
-            let address = await receiver.address
+            let address = receiver.address
             let options = ["--export", "otlp \(address) only=logs timeout=500ms"]
             try await withService(options: options) { service in
                 let client = await service.client
@@ -177,7 +177,7 @@ struct OTLPExportTests {
     func finalAnswers(mode: String) async throws {
         try await withExportReceiver { receiver in
             try await receiver.answer(mode)
-            let address = await receiver.address
+            let address = receiver.address
             try await withService(options: ["--export", "otlp \(address) only=logs"]) { service in
                 let client = await service.client
                 let batch = EventFactory(prefix: "refused").cycles(0..<10)
@@ -202,7 +202,7 @@ struct OTLPExportTests {
     func partialSuccess() async throws {
         try await withExportReceiver { receiver in
             try await receiver.answer("partial 3")
-            let address = await receiver.address
+            let address = receiver.address
             try await withService(options: ["--export", "otlp \(address) only=logs"]) { service in
                 let client = await service.client
                 let batch = EventFactory(prefix: "partial").cycles(0..<1)
@@ -221,7 +221,7 @@ struct OTLPExportTests {
     func tooLarge() async throws {
         try await withExportReceiver { receiver in
             try await receiver.answer("503")
-            let address = await receiver.address
+            let address = receiver.address
             try await withService(options: ["--export", "otlp \(address) only=logs"]) { service in
                 let client = await service.client
                 let batch = EventFactory(prefix: "large").cycles(0..<500)
@@ -269,7 +269,7 @@ struct ExportKillTests {
     @Test("kills of service and receiver lose no event, and move no series' start", .timeLimit(.minutes(30)))
     func killsLoseNothing() async throws {
         try await withExportReceiver { receiver in
-            let address = await receiver.address
+            let address = receiver.address
             let options = ["--export", "otlp \(address) interval=1s"]
             try await withService(options: options) { service in
                 let client = await service.client
