@@ -304,15 +304,22 @@ extension ConnectionHandler {
         guard !isClosed else { return }
         let now = NIODeadline.now()
         phases.answerTaken(at: now)
-        if let problem = pending, phases.canRefuse {
-            pending = nil
-            refuse(problem, context)
+        if pending != nil, phases.canRefuse {
+            // This runs within a flush, which sends nothing that is written now before the connection closes.
+            context.eventLoop.assumeIsolated().execute { self.refusePending(context) }
         } else if phases.hasEnded {
             end(context)
         } else if phases.isSpare {
             entry?.becomeIdle(at: now)
             if phases.isQuiescing || phases.isReadingBody { check(context) }
         }
+    }
+
+    /// Answers a request whose problem was found while one before it was answered.
+    private func refusePending(_ context: ChannelHandlerContext) {
+        guard !isClosed, let problem = pending, phases.canRefuse else { return }
+        pending = nil
+        refuse(problem, context)
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
