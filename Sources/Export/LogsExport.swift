@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOPosix
-
 /// Reads what a destination of log records does not have yet.
 package protocol LogSource: Sendable {
     /// The number of the last record that the destination took.
@@ -90,7 +88,7 @@ package struct LogsExport: Sendable {
     private func read(after position: UInt64) async -> Batch? {
         let (source, session, limit) = (source, session, session.limit)
         let empty = logs
-        return try? await NIOThreadPool.singleton.runIfActive {
+        return await EncodingThreads.run {
             var logs = empty
             let end = try source.read(after: position, into: &logs, maximumBytes: limit)
             let count = logs.count

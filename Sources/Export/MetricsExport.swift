@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOPosix
-
 /// Pushes the metrics to one destination at an interval.
 ///
 /// Metrics are state, so nothing queues: what was not taken before the next push is replaced by it.
@@ -99,7 +97,7 @@ package struct MetricsExport: Sendable {
 
         private func prepare(_ page: MetricsPage) async -> [(request: ExportSession.Prepared, points: Int)] {
             let (metrics, session) = (metrics, session)
-            let prepared = try? await NIOThreadPool.singleton.runIfActive {
+            let prepared = await EncodingThreads.run {
                 metrics.requests(page).map { (request: session.prepare($0.bytes), points: $0.points) }
             }
             return prepared ?? []

@@ -9,7 +9,7 @@ enum BenchmarkProgram {
     private static var benchmarks: [any Benchmark.Type] {
         [
             DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self,
-            LargeScrapeBenchmark.self, ScrapedCommitBenchmark.self, ConsoleBenchmark.self,
+            LargeScrapeBenchmark.self, ScrapedCommitBenchmark.self, ExportBenchmark.self, ConsoleBenchmark.self,
             LogsBenchmark.self, JournalBenchmark.self, InstrumentBenchmark.self, ContentionBenchmark.self,
             ExpositionBenchmark.self,
             FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,

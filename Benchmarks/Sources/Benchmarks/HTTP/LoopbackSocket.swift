@@ -40,7 +40,7 @@ struct LoopbackSocket: ~Copyable {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    private static func address(port: UInt16) -> sockaddr_in {
+    static func address(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
