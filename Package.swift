@@ -127,99 +127,6 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "Journald",
-            targets: ["Journald"]
-        ),
-        .library(name: "LedgerState", targets: ["LedgerState"]),
-    ],
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    ],
-    targets: [
-        .systemLibrary(name: "CCrypt"),
-        .systemLibrary(name: "CHeap"),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("DNP_COMMIT", to: "\"\(commit)\"")]),
-        .target(name: "CStartSignals"),
-
-        .target(name: "TelemetryEvents", swiftSettings: strict),
-        .target(name: "LifecycleState", dependencies: ["TelemetryEvents"], swiftSettings: strict),
-        .target(
-            name: "PrefetchLifecycle",
-            dependencies: ["LifecycleState", "TelemetryEvents"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "RefreshLifecycle",
-            dependencies: ["LifecycleState", "TelemetryEvents"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "MetricsRegistry",
-            dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: strict
-        ),
-        .target(name: "RuntimeMetrics", dependencies: ["MetricsRegistry", "CHeap"], swiftSettings: strict),
-        .target(
-            name: "LifecycleMetrics",
-            dependencies: [
-                "LifecycleState", "MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents",
-            ],
-            swiftSettings: strict
-        ),
-        .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
-        .target(
-            name: "Hashing",
-            dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
-            swiftSettings: strict
-        ),
-        .target(name: "TextOutput", dependencies: ["TelemetryEvents"], swiftSettings: strict),
-        .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
-        .target(
-            name: "LogValidation",
-            dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "LifecycleMetrics",
-                "LogInput", "TextOutput",
-            ],
-            swiftSettings: strict
-        ),
-        .target(name: "FleetSimulator", dependencies: ["TelemetryEvents"], swiftSettings: strict),
-        .target(name: "SystemPrimitives", swiftSettings: strict),
-        .target(
-            name: "EventLedger",
-            dependencies: [
-                "SystemPrimitives",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "HTTPExchange",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
             name: "Export",
             dependencies: [
                 "HTTPExchange", "MetricsRegistry", "Gzip",
@@ -229,7 +136,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
