@@ -18,7 +18,7 @@ enum EncodingThreads {
     static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async -> Value? {
         try? await pool.runIfActive {
             // Of the calling thread alone, as Linux has it.
-            setpriority(PRIO_PROCESS, 0, 19)
+            setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
             return try work()
         }
     }

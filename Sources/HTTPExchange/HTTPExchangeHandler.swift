@@ -28,7 +28,7 @@ package final class HTTPExchangeHandler: ChannelInboundHandler {
     package struct Request: Sendable {
         let head: HTTPRequestHead
         let body: ByteBuffer?
-        let deadline: NIODeadline
+        package let deadline: NIODeadline
         let loss: RequestLoss?
 
         package init(head: HTTPRequestHead, body: ByteBuffer?, deadline: NIODeadline, loss: RequestLoss? = nil) {

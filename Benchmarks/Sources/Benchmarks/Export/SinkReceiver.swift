@@ -48,7 +48,7 @@ final class SinkReceiver: Sendable {
     }
 
     private func serve(_ connection: Int32) {
-        setpriority(PRIO_PROCESS, 0, 19)
+        setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
         let answer = Array("HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n".utf8)
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var filled = 0
