@@ -353,7 +353,7 @@ let package = Package(
         .testTarget(
             name: "CollectorClientTests",
             dependencies: [
-                "CollectorClient", "Gzip", "LogInput", "TelemetryEvents", "TestSupport",
+                "CollectorClient", "Gzip", "HTTPExchange", "LogInput", "TelemetryEvents", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
