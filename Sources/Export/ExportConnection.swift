@@ -139,34 +139,37 @@ package final class ExportConnection: Sendable {
     ) -> EventLoopFuture<any Channel> {
         let endpoint = endpoint
         let connected = loop.makePromise(of: Void.self)
+        let names = ["connect-encoder", "connect-decoder"]
         let opened = bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
-                let encoder = HTTPRequestEncoder()
-                let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes))
-                let connect = NIOHTTP1ProxyConnectHandler(
-                    targetHost: endpoint.host,
-                    targetPort: endpoint.port,
-                    headers: ["Host": "\(endpoint.host):\(endpoint.port)"],
-                    deadline: deadline,
-                    promise: connected
+                try pipeline.addHandler(HTTPRequestEncoder(), name: names[0])
+                let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
+                try pipeline.addHandler(ByteToMessageHandler(decoder), name: names[1])
+                try pipeline.addHandler(
+                    NIOHTTP1ProxyConnectHandler(
+                        targetHost: endpoint.host,
+                        targetPort: endpoint.port,
+                        headers: ["Host": "\(endpoint.host):\(endpoint.port)"],
+                        deadline: deadline,
+                        promise: connected
+                    )
                 )
-                try pipeline.addHandlers(encoder, decoder, connect)
-                let handlers = NIOLoopBound((encoder, decoder), eventLoop: channel.eventLoop)
-                connected.futureResult.whenSuccess {
-                    let (encoder, decoder) = handlers.value
-                    channel.pipeline.syncOperations.removeHandler(encoder, promise: nil)
-                    channel.pipeline.syncOperations.removeHandler(decoder, promise: nil)
-                }
             }
         }
         .connect(host: proxy.host, port: proxy.port)
         opened.whenFailure { connected.fail($0) }
         return opened.flatMap { channel in
-            connected.futureResult.flatMapThrowing {
-                try Self.addTLS(tls, endpoint, to: channel)
-                return channel
-            }
+            connected.futureResult
+                .flatMap {
+                    // What encrypts comes once they are gone: the decoder is still at work on the proxy's answer.
+                    let removed = names.map { channel.pipeline.removeHandler(name: $0) }
+                    return EventLoopFuture.andAllSucceed(removed, on: channel.eventLoop)
+                }
+                .flatMapThrowing {
+                    try Self.addTLS(tls, endpoint, to: channel)
+                    return channel
+                }
         }
     }
 
