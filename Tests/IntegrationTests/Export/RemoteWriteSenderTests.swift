@@ -116,7 +116,7 @@ struct RemoteWriteSenderTests {
             let client = await service.client
             _ = try await client.post(EventFactory(prefix: "older").cycles(0..<10).ndjson)
             try await waitUntilEqual(service, receiver)
-            try await eventually("it has taken some pushes") { await receiver.writes.count > 8 }
+            try await eventually("it has taken some pushes") { await receiver.writes.count > 3 }
             let versions = await receiver.requests.map { $0.headers["X-Prometheus-Remote-Write-Version"] }
             #expect(versions.first == "2.0.0")
             #expect(versions.dropFirst().allSatisfy { $0 == "0.1.0" })
