@@ -5,8 +5,10 @@ internal import NIOPosix
 
 /// The threads that read, encode and compress for all destinations.
 ///
-/// They give way to every other thread of the machine (nice(2)): a destination may lag, ingest may not.
+/// They give way to the threads of ingest (nice(2)): a destination may lag, ingest may not. At 10 they get a tenth of the
+/// time of another thread that is always busy, so that a machine under load does not silence the destinations.
 enum EncodingThreads {
+    private static let niceness: Int32 = 10
     /// Two, so that one destination encodes while another one reads.
     private static let pool: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 2)
@@ -18,7 +20,7 @@ enum EncodingThreads {
     static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async -> Value? {
         try? await pool.runIfActive {
             // Of the calling thread alone, as Linux has it.
-            setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
+            setpriority(Int32(PRIO_PROCESS.rawValue), 0, niceness)
             return try work()
         }
     }
