@@ -29,7 +29,7 @@ final class SinkReceiver: Sendable {
         }
         Thread.detachNewThread { [self] in
             while true {
-                let connection = unsafe accept(listener, nil, nil)
+                let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
                 Thread.detachNewThread {
                     self.serve(connection)
