@@ -43,6 +43,7 @@ struct Simulate: AsyncParsableCommand {
               2   a file cannot be written or read, or the collector not be reached
               64  wrong usage
               130  ended by Ctrl-C
+              141  the reader of standard output has gone
             """
     )
 

@@ -125,7 +125,7 @@ private struct FleetFiles {
 
     func write(_ bytes: [UInt8]) throws {
         guard descriptor >= 0, !bytes.isEmpty else { return }
-        if descriptor == Terminal.output { return try Terminal.print(bytes) }
+        if descriptor == Terminal.output { return try Terminal.stream(bytes) }
         let problem = FileOutput.write(bytes, to: descriptor)
         guard problem == 0 else { throw Self.failure(seed, name, unsafe String(cString: strerror(problem))) }
     }

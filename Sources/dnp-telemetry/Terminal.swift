@@ -47,10 +47,21 @@ enum Terminal {
     }
 
     /// Writes results. A closed pipe is no error: the exit status still holds the verdict.
-    static func print(_ bytes: [UInt8]) throws {
+    static func print(_ bytes: [UInt8]) throws { _ = try isTaken(bytes) }
+
+    /// Writes a part of results that go on for as long as somebody reads them.
+    ///
+    /// - Throws: the exit status of a program that a closed pipe ends.
+    static func stream(_ bytes: [UInt8]) throws {
+        guard try isTaken(bytes) else { throw ExitCode(128 + SIGPIPE) }
+    }
+
+    /// Writes bytes; false where nobody reads them any more.
+    private static func isTaken(_ bytes: [UInt8]) throws -> Bool {
         signal(SIGPIPE, SIG_IGN)
         let problem = FileOutput.write(bytes, to: output)
-        guard problem != 0, problem != EPIPE else { return }
+        if problem == 0 { return true }
+        if problem == EPIPE { return false }
         unsafe say("Error: standard output cannot be written: \(String(cString: strerror(problem)))")
         throw ExitCode(2)
     }

@@ -68,6 +68,13 @@ struct SimulateTests {
         #expect(again.error.contains("it exists; --force replaces it"))
     }
 
+    @Test("a fleet that nobody reads any more ends")
+    func endsWithItsReader() async throws {
+        let script = "\"$0\" simulate --devices 100000 --days 30 | head -c 100 > /dev/null; exit ${PIPESTATUS[0]}"
+        let ended = try await Command.run(["/bin/bash", "-c", script, Service.binary()])
+        #expect(ended.status == .code(141))
+    }
+
     @Test("the same seed gives the same bytes")
     func sameSeed() async throws {
         let first = try await Command.telemetry("simulate", "--seed", "3", "--devices", "4")
