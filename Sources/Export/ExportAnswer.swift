@@ -32,12 +32,18 @@ package struct ExportAnswer: Sendable, Equatable {
         return String(type.prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
     }
 
+    /// The first line of what a receiver says, as much of it as a log line holds.
+    fileprivate static func shown(_ text: String) -> String {
+        String((text.split(whereSeparator: \.isNewline).first ?? "").prefix(300))
+    }
+
     /// The status with the first line of a text that explains it.
     fileprivate var words: String {
         guard mediaType == "text/plain" || mediaType == "application/json" || mediaType.isEmpty,
-            let line = String(validating: body.prefix(300), as: UTF8.self)?.split(whereSeparator: \.isNewline).first
+            let text = String(validating: body.prefix(300), as: UTF8.self)
         else { return "HTTP \(status)" }
-        return "HTTP \(status), \(line)"
+        let line = Self.shown(text)
+        return line.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(line)"
     }
 }
 
@@ -66,7 +72,7 @@ extension ExportOutcome {
         switch answer.status {
         case 200...299:
             let partial = PartialSuccess(answer)
-            return .taken(refused: partial.rejected, note: partial.message)
+            return .taken(refused: partial.rejected, note: ExportAnswer.shown(partial.message))
         case 429, 502, 503, 504: return .again(answer.words, after: answer.pause(now: now))
         default: return final(answer)
         }
@@ -91,7 +97,7 @@ extension ExportOutcome {
                 return .otherVersion("its answer does not say what was written")
             }
             let missing = UInt64(max(samples - written, 0))
-            return .taken(refused: missing, note: missing > 0 ? answer.words : "")
+            return .taken(refused: missing, note: missing > 0 ? "it says that it wrote \(written) of \(samples)" : "")
         case 415 where version == .v2: return .otherVersion(answer.words)
         case 429, 500...599: return .again(answer.words, after: answer.pause(now: now))
         default: return final(answer)
@@ -112,7 +118,8 @@ extension ExportAnswer {
     fileprivate var written: Int? {
         let counts = ["samples", "histograms"].map { headers["x-prometheus-remote-write-\($0)-written"].map(Int.init) }
         guard counts.contains(where: { $0 != nil }) else { return nil }
-        return counts.reduce(0) { $0 + max(($1 ?? 0) ?? 0, 0) }
+        // A receiver may tell any number.
+        return counts.reduce(0) { $0 + min(max(($1 ?? 0) ?? 0, 0), 1 << 32) }
     }
 }
 

@@ -39,7 +39,16 @@ package final class ExportConnection: Sendable {
     private let timeout: Duration
     private let userAgent: String
     private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    private let channel = Mutex<(any Channel)?>(nil)
+    private let channels = Mutex(Channels())
+
+    private struct Channels {
+        /// The connection that is kept open between requests.
+        var open: (any Channel)?
+        /// Those that are being connected; more than one where a name has several addresses.
+        var opening: [any Channel] = []
+        /// How often all were closed, so that none is opened for a request that was given up.
+        var closings = 0
+    }
 
     /// - Parameters:
     ///   - proxy: takes the requests, or for an encrypted address the connection (`CONNECT`).
@@ -66,7 +75,9 @@ package final class ExportConnection: Sendable {
         _ headers: [(name: String, value: String)],
         _ body: [UInt8]
     ) async throws(Broken) -> ExportAnswer {
-        var all = HTTPHeaders([("Host", endpoint.hostHeader), ("User-Agent", userAgent)])
+        var all = HTTPHeaders([
+            ("Host", endpoint.hostHeader), ("User-Agent", userAgent), ("Accept-Encoding", "identity"),
+        ])
         for header in headers { all.replaceOrAdd(name: header.name, value: header.value) }
         // Where a request ends is no choice of an operator's file.
         all.replaceOrAdd(name: "Content-Length", value: "\(body.count)")
@@ -77,9 +88,10 @@ package final class ExportConnection: Sendable {
             body: ByteBuffer(bytes: body),
             deadline: NIODeadline.now() + TimeAmount(timeout)
         )
+        let closings = channels.withLock(\.closings)
         do {
             return try await withTaskCancellationHandler {
-                ExportAnswer(try await answer(to: request))
+                ExportAnswer(try await answer(to: request, closings))
             } onCancel: {
                 close()
             }
@@ -88,46 +100,81 @@ package final class ExportConnection: Sendable {
         }
     }
 
-    /// Closes the connection; the next request opens another one.
+    /// Closes the connection, also while it is being opened; the next request opens another one.
     package func close() {
-        let open = channel.withLock { channel in
-            defer { channel = nil }
-            return channel
+        let all = channels.withLock { channels in
+            let all = channels.opening + [channels.open].compactMap(\.self)
+            channels = Channels(closings: channels.closings + 1)
+            return all
         }
-        open?.close(promise: nil)
+        for channel in all { channel.close(promise: nil) }
     }
 
-    private func answer(to request: HTTPExchangeHandler.Request) async throws -> NIOHTTPClientResponseFull {
-        if let open = channel.withLock({ $0 }), open.isActive {
+    private func answer(
+        to request: HTTPExchangeHandler.Request,
+        _ closings: Int
+    ) async throws -> NIOHTTPClientResponseFull {
+        if let open = channels.withLock(\.open), open.isActive {
             do {
                 return try await open.eventLoop.flatSubmit { HTTPExchangeHandler.send(request, on: open) }.get()
             } catch is HTTPExchangeHandler.ConnectionClosed {
                 try Task.checkCancellation()
             }
         }
-        let opened = try await connect(by: request.deadline).get()
-        channel.withLock { $0 = opened }
-        // A cancellation that came before the channel was known has closed nothing.
-        if Task.isCancelled { opened.close(promise: nil) }
+        let opened: any Channel
+        do {
+            opened = try await connect(by: request.deadline, closings).get()
+        } catch {
+            channels.withLock { $0.opening = [] }
+            throw error
+        }
+        try keep(opened, closings)
         return try await opened.eventLoop.flatSubmit { HTTPExchangeHandler.send(request, on: opened) }.get()
     }
 
-    private func connect(by deadline: NIODeadline) -> EventLoopFuture<any Channel> {
+    /// Keeps a connection open, unless its request was given up meanwhile.
+    private func keep(_ opened: any Channel, _ closings: Int) throws {
+        let isWanted = channels.withLock { channels in
+            guard channels.closings == closings else { return false }
+            (channels.open, channels.opening) = (opened, [])
+            return true
+        }
+        guard isWanted else {
+            opened.close(promise: nil)
+            throw CancellationError()
+        }
+    }
+
+    /// Notes a connection that is being opened.
+    private func begin(_ channel: any Channel, _ closings: Int) throws {
+        try channels.withLock { channels in
+            guard channels.closings == closings else { throw CancellationError() }
+            channels.opening.append(channel)
+        }
+    }
+
+    private func connect(by deadline: NIODeadline, _ closings: Int) -> EventLoopFuture<any Channel> {
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(min(TimeAmount(Self.longestConnect), deadline - .now()))
         guard let tls else {
             return bootstrap.channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try Self.addHTTP(to: channel, isEncrypted: false) }
+                channel.eventLoop.makeCompletedFuture {
+                    try self.begin(channel, closings)
+                    try Self.addHTTP(to: channel, isEncrypted: false)
+                }
             }
             .connect(host: (proxy ?? endpoint).host, port: (proxy ?? endpoint).port)
         }
         guard let proxy else {
             return bootstrap.channelInitializer { [endpoint] channel in
-                channel.eventLoop.makeCompletedFuture { try Self.addTLS(tls, endpoint, to: channel) }
+                channel.eventLoop.makeCompletedFuture {
+                    try self.begin(channel, closings)
+                    try Self.addTLS(tls, endpoint, to: channel)
+                }
             }
             .connect(host: endpoint.host, port: endpoint.port)
         }
-        return tunnel(bootstrap, proxy, tls, deadline)
+        return tunnel(bootstrap, proxy, tls, deadline, closings)
     }
 
     /// A connection through a proxy that forwards bytes (RFC 9110, 9.3.6).
@@ -135,22 +182,24 @@ package final class ExportConnection: Sendable {
         _ bootstrap: ClientBootstrap,
         _ proxy: ExportEndpoint,
         _ tls: NIOSSLContext,
-        _ deadline: NIODeadline
+        _ deadline: NIODeadline,
+        _ closings: Int
     ) -> EventLoopFuture<any Channel> {
         let endpoint = endpoint
         let connected = loop.makePromise(of: Void.self)
         let names = ["connect-encoder", "connect-decoder"]
         let opened = bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
+                try self.begin(channel, closings)
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(HTTPRequestEncoder(), name: names[0])
                 let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
                 try pipeline.addHandler(ByteToMessageHandler(decoder), name: names[1])
                 try pipeline.addHandler(
                     NIOHTTP1ProxyConnectHandler(
-                        targetHost: endpoint.host,
+                        targetHost: endpoint.hostOfAuthority,
                         targetPort: endpoint.port,
-                        headers: ["Host": "\(endpoint.host):\(endpoint.port)"],
+                        headers: ["Host": "\(endpoint.hostOfAuthority):\(endpoint.port)"],
                         deadline: deadline,
                         promise: connected
                     )
@@ -218,13 +267,22 @@ extension ExportConnection.TLSFiles {
         }
     }
 
+    private static let largestFile = 1 << 20
+
     private static func read<Value>(_ path: String, _ read: () throws -> Value) throws(ExportTLSError) -> Value {
+        var status = stat()
+        // Reading a pipe would wait, and a device may have no end.
+        let isFile = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         do {
+            guard isFile, status.st_size <= largestFile else { throw ExportTLSError(description: "") }
             return try read()
         } catch {
             throw ExportTLSError(description: "expected a file in PEM form at \(path), found none that can be read")
         }
     }
+
+    /// Whether a destination could use them.
+    package func check() throws(ExportTLSError) { _ = try context() }
 }
 
 extension ExportAnswer {
@@ -251,10 +309,23 @@ extension ExportConnection.Broken {
                     ?? "its name has no address"
             case let error as IOError: Self.words(error.errnoCode)
             case is HTTPParserError: "its answer is not HTTP"
-            case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: "TLS failed: \(error)"
+            case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
+                "TLS failed: its certificate is not trusted, or its time is over"
+            case is NIOSSLExtraError: "TLS failed: its certificate is for another name"
+            case is NIOSSLError, is BoringSSLError: "TLS failed, or it does not want this client"
+            case let error as NIOHTTP1ProxyConnectHandler.Error: Self.words(ofProxy: error)
             default: "\(error)"
             }
         self.init(description: words)
+    }
+
+    private static func words(ofProxy error: NIOHTTP1ProxyConnectHandler.Error) -> String {
+        switch error {
+        case _ where error == .proxyAuthenticationRequired(): "the proxy wants a password, which it cannot be given"
+        case _ where error == .httpProxyHandshakeTimeout(): "the proxy did not answer in time"
+        case _ where error == .remoteConnectionClosed(): "the proxy closed the connection"
+        default: "the proxy does not forward the connection"
+        }
     }
 
     private static func words(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

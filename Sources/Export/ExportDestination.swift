@@ -49,7 +49,9 @@ package enum ExportHeaders {
     package static func parse(_ bytes: [UInt8]) -> [(name: String, value: String)]? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var headers: [(String, String)] = []
-        for line in text.split(whereSeparator: \.isNewline) {
+        for whole in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let line = String(Substring(whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole))
+            if line.isEmpty { continue }
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let header = header(String(parts[0]), String(parts[1])) else { return nil }
             headers.append(header)

@@ -17,7 +17,8 @@ package struct ExportEndpoint: Sendable, Hashable, CustomStringConvertible {
         guard text.utf8.count <= 2_048, let parts = URLComponents(string: text),
             let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme),
             let host = parts.host, let encodedHost = parts.percentEncodedHost, !host.isEmpty,
-            (1...65_535).contains(parts.port ?? 80), parts.user == nil, parts.password == nil, parts.fragment == nil
+            Self.isHost(host), (1...65_535).contains(parts.port ?? 80), parts.user == nil, parts.password == nil,
+            parts.fragment == nil
         else { return nil }
         isEncrypted = scheme == "https"
         self.host = host.trimmingCharacters(in: ["[", "]"])
@@ -34,6 +35,21 @@ package struct ExportEndpoint: Sendable, Hashable, CustomStringConvertible {
         endpoint.path = (base.hasSuffix("/") ? String(base.dropLast()) : String(base)) + suffix
         return endpoint
     }
+
+    /// Whether it has the characters of a name or an address alone: it goes into headers as it is.
+    private static func isHost(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+                true
+            default: ".-_:[]%".utf8.contains(byte)
+            }
+        }
+    }
+
+    /// The host as it stands before a port.
+    var hostOfAuthority: String { host.contains(":") ? "[\(host)]" : host }
 
     /// The value of `Host` (RFC 9110, 7.2).
     var hostHeader: String { authority }

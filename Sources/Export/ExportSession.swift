@@ -21,6 +21,7 @@ package final class ExportSession: Sendable {
     private let now: @Sendable () -> Int64
     private let log: Logger
     private let state: Mutex<DeliveryState>
+    private let told = Told()
     private let started = ContinuousClock.now
 
     /// - Parameters:
@@ -163,16 +164,29 @@ package final class ExportSession: Sendable {
         }
     }
 
-    /// The log tells the first failure and its end, not each attempt.
+    /// The log tells the first failure, each other reason and the end, not each attempt.
     private func tell(_ decision: DeliveryState.Decision, _ before: DeliveryState, _ after: DeliveryState) {
         switch (decision, after.complaint) {
-        case (.proceed(let refused), let reason?):
+        case (.proceed(let refused), let reason?) where told.exchange("refused: \(reason)"):
             log.error("a destination refused what it got: \(reason)", metadata: ["refused": "\(refused)"])
-        case (.again, let reason?) where after.failures == 1 && before.failures == 0:
+        case (.again, let reason?) where after.failures == 1 && before.failures == 0 && told.exchange(reason):
             log.warning("a destination takes nothing: \(reason); trying again")
-        case (.proceed, nil) where !before.isUp:
+        case (.proceed, nil) where told.exchange(nil):
             log.notice("the destination takes everything again")
         default: break
+        }
+    }
+
+    /// What the log has told last; nil where that was that all is well.
+    private struct Told: ~Copyable {
+        private let last = Mutex<String?>(nil)
+
+        /// Whether something else is to be told.
+        func exchange(_ next: String?) -> Bool {
+            last.withLock { last in
+                defer { last = next }
+                return last != next
+            }
         }
     }
 }

@@ -45,11 +45,16 @@ package final class DeliveryProgress: Sendable {
         }
     }
 
-    private struct State {
+    fileprivate struct State {
         var reached: Reached
         var saved: Reached
         /// The ends of the batches that were read and not yet confirmed completely.
         var batchEnds: [LedgerPosition] = []
+        /// What was passed over behind the position, each with its last number; it counts once the position has passed it, so
+        /// that a restart from a saved position counts it again and never twice.
+        var passedOver: [(end: UInt64, events: UInt64)] = []
+        /// Whether there is a position to save although nothing was delivered: a destination begins where it was first named.
+        var isNew: Bool
         var lag: DeliveryLag
     }
 
@@ -62,6 +67,7 @@ package final class DeliveryProgress: Sendable {
     ///   - start: the position to resume from.
     ///   - oldest: the receive time of the first event after it, in microseconds since 1970; nil without one.
     ///   - projection: the name of the position in the ledger.
+    ///   - isNew: whether the position is to be saved as it is.
     ///   - clock: its wall clock tells the age of that event now; from here on events age by its monotonic clock, whatever
     ///     the wall clock is set to.
     package init(
@@ -69,6 +75,7 @@ package final class DeliveryProgress: Sendable {
         end: LedgerPosition,
         oldest: Int64?,
         projection: String = DeliveryProgress.journal,
+        isNew: Bool = false,
         clock: LedgerClock = .system
     ) {
         self.projection = projection
@@ -77,7 +84,7 @@ package final class DeliveryProgress: Sendable {
             lag.committed(end.sequence, at: Self.now(clock) &- max(clock.now() &- oldest, 0))
         }
         self.clock = clock
-        state = Mutex(State(reached: start, saved: start, lag: lag))
+        state = Mutex(State(reached: start, saved: start, isNew: isNew, lag: lag))
     }
 
     private static func now(_ clock: LedgerClock) -> Int64 { Int64(clamping: clock.monotonic() / 1_000) }
@@ -86,7 +93,9 @@ package final class DeliveryProgress: Sendable {
     package var saved: Reached { state.withLock { $0.saved } }
 
     /// The position reached and not saved yet, or nil.
-    package var unsaved: Reached? { state.withLock { $0.reached == $0.saved ? nil : $0.reached } }
+    package var unsaved: Reached? {
+        state.withLock { $0.reached == $0.saved && !$0.isNew ? nil : $0.reached }
+    }
 
     /// Reports a commit to the ledger.
     package func committed(_ sequence: UInt64) {
@@ -121,12 +130,23 @@ package final class DeliveryProgress: Sendable {
             if let last = whole.last { state.reached.position.batch = last.batch }
             state.batchEnds.removeFirst(whole.count)
             state.reached.position.sequence = max(state.reached.position.sequence, sequence)
+            let passed = state.passedOver.prefix { $0.end <= sequence }
+            for range in passed { state.reached.skipped += range.events }
+            state.passedOver.removeFirst(passed.count)
         }
     }
 
-    /// Counts unreadable events, which are never written, as skipped.
-    package func passOver(_ events: UInt64) {
-        state.withLock { $0.reached.skipped += events }
+    /// Counts events that are never delivered, because they were deleted or cannot be read, as skipped.
+    ///
+    /// - Parameter end: the number of the last of them.
+    package func passOver(_ events: UInt64, upTo end: UInt64) {
+        state.withLock { state in
+            if end <= state.reached.position.sequence {
+                state.reached.skipped += events
+            } else {
+                state.passedOver.append((end, events))
+            }
+        }
     }
 
     /// Reports the journal cursor after which a restart searches; it may be old.
@@ -139,12 +159,31 @@ package final class DeliveryProgress: Sendable {
     package var latest: UInt64 { state.withLock { $0.reached.position.sequence } }
 
     /// The events that are never delivered.
-    package var skipped: UInt64 { state.withLock { $0.reached.skipped } }
+    package var skipped: UInt64 { state.withLock(\.skipped) }
+
+    /// The events that are never delivered, those included that were deleted ahead of what was read.
+    ///
+    /// - Parameters:
+    ///   - pruned: the last number that was deleted from the ledger.
+    ///   - loaded: the last number that was read from it.
+    package func dropped(pruned: UInt64, loaded: UInt64) -> UInt64 {
+        state.withLock { state in
+            let seen = max(loaded, state.reached.position.sequence, state.passedOver.last?.end ?? 0)
+            return state.skipped + (pruned > seen ? pruned - seen : 0)
+        }
+    }
 
     /// Reports that a position is durable.
     package func saved(_ reached: Reached) {
-        state.withLock { $0.saved = reached }
+        state.withLock { state in
+            state.saved = reached
+            state.isNew = false
+        }
     }
+}
+
+extension DeliveryProgress.State {
+    fileprivate var skipped: UInt64 { passedOver.reduce(reached.skipped) { $0 + $1.events } }
 }
 
 extension DeliveryProgress {
@@ -170,6 +209,7 @@ extension DeliveryProgress {
             end: readable ?? statistics.end,
             oldest: try received(after: start.position.sequence, ledger.reader) ?? statistics.oldestReceivedAt,
             projection: projection,
+            isNew: isNew,
             clock: clock
         )
     }

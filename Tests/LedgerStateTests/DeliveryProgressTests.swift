@@ -90,9 +90,37 @@ struct DeliveryProgressTests {
         progress.passed(cursor: "s=1;i=2")
         progress.passed(cursor: nil)
         #expect(progress.unsaved?.cursor == "s=1;i=2")
-        progress.passOver(3)
-        progress.passOver(4)
-        #expect(progress.unsaved?.skipped == 7)
+    }
+
+    @Test("what delivery passes over is saved with a position behind it, so that a restart does not count it twice")
+    func passedOver() {
+        let progress = Self.progress()
+        progress.willWrite(batchEndingAt: Self.position(1, 12))
+        progress.passOver(3, upTo: 4)
+        progress.passOver(4, upTo: 11)
+        #expect(progress.skipped == 7 && progress.unsaved == nil)
+        progress.confirmed(5)
+        #expect(progress.skipped == 7 && progress.unsaved?.skipped == 3)
+        #expect(progress.dropped(pruned: 11, loaded: 5) == 7)
+        #expect(progress.dropped(pruned: 20, loaded: 12) == 15)
+        progress.confirmed(12)
+        #expect(progress.skipped == 7 && progress.unsaved?.skipped == 7)
+        progress.passOver(1, upTo: 12)
+        #expect(progress.unsaved?.skipped == 8)
+    }
+
+    @Test("a destination's first position is saved before it has taken anything")
+    func firstPosition() throws {
+        let ledger = try EventLedger.open(
+            directory: TemporaryDirectory().path,
+            durability: .process,
+            now: startOfTest
+        ).ledger
+        let first = try DeliveryProgress.resume(ledger, projection: "export new")
+        let position = try #require(first.unsaved)
+        first.saved(position)
+        #expect(first.unsaved == nil)
+        #expect(try DeliveryProgress.resume(ledger).unsaved == nil, "the journal's begins with the ledger")
     }
 
     @Test(

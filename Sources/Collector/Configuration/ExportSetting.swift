@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Export
+internal import Foundation
 internal import TelemetryEvents
 
 /// A destination of metrics and events, written as a protocol, an address and attributes separated by spaces:
@@ -34,7 +35,7 @@ extension ExportSetting {
         guard let endpoint = ExportEndpoint(words[1]) else {
             throw SettingError(
                 expected: "an address such as https://collector.example:4318, without a name and password",
-                found: words[1]
+                found: Self.withoutSecrets(words[1])
             )
         }
         var values = try Self.values(words.dropFirst(2))
@@ -121,7 +122,10 @@ extension ExportSetting {
         }
         if let text = values["proxy"] {
             guard let proxy = ExportEndpoint(text), !proxy.isEncrypted else {
-                throw SettingError(expected: "proxy= and an address such as http://proxy.example:3128", found: text)
+                throw SettingError(
+                    expected: "proxy= and an address such as http://proxy.example:3128, without a name and password",
+                    found: Self.withoutSecrets(text)
+                )
             }
             stream.proxy = proxy
         }
@@ -138,6 +142,14 @@ extension ExportSetting {
         if !stream.endpoint.isEncrypted, ["ca", "cert", "key"].contains(where: { values[$0] != nil }) {
             throw SettingError("ca=, cert= and key= need https://, found \(stream.endpoint)")
         }
+    }
+
+    /// An address that was refused, as it may be shown: what may be a name and password is left out, and the query.
+    private static func withoutSecrets(_ address: String) -> String {
+        let shown = address.prefix { $0 != "?" }.prefix(200)
+        guard let at = shown.lastIndex(of: "@") else { return String(shown) }
+        let scheme = shown.range(of: "://").map { shown[..<$0.upperBound] } ?? ""
+        return "\(scheme)...\(shown[at...])"
     }
 
     private static func path(_ name: String, _ values: [String: String]) throws(SettingError) -> String? {

@@ -77,14 +77,31 @@ struct OpenTelemetryVariables {
                 stream.headers.append(MetricsPage.Label(header.name, header.value))
             }
         }
-        stream.files.authorities = value(name, "CERTIFICATE")?.text
-        stream.files.certificate = value(name, "CLIENT_CERTIFICATE")?.text
-        stream.files.key = value(name, "CLIENT_KEY")?.text
+        stream.files.authorities = file(name, "CERTIFICATE")
+        stream.files.certificate = file(name, "CLIENT_CERTIFICATE")
+        stream.files.key = file(name, "CLIENT_KEY")
+        if (stream.files.certificate == nil) != (stream.files.key == nil) {
+            let (variable, other) = stream.files.key == nil ? ("CERTIFICATE", "KEY") : ("KEY", "CERTIFICATE")
+            warn(
+                "OTEL_EXPORTER_OTLP_CLIENT_\(variable)",
+                "expected a client's \(other.lowercased()) with it, found none"
+            )
+            (stream.files.certificate, stream.files.key) = (nil, nil)
+        }
         let temporality = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
         if signal == .metrics, let text = environment[temporality], text.lowercased() != "cumulative" {
             warn(temporality, "expected cumulative, found \"\(text.prefix(80))\"")
         }
         return stream
+    }
+
+    private mutating func file(_ name: String, _ suffix: String) -> String? {
+        guard let (variable, path) = value(name, suffix) else { return nil }
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            warn(variable, "expected a file that can be read, found \"\(path.prefix(200))\"")
+            return nil
+        }
+        return path
     }
 
     private mutating func endpoint(_ name: String, isNamed: Bool) -> ExportEndpoint? {

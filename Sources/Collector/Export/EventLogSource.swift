@@ -56,8 +56,7 @@ final class EventLogSource: LogSource {
 
     /// How many events were deleted from the ledger, or cannot be read, before the destination had them.
     func dropped(pruned: LedgerPosition) -> UInt64 {
-        let had = max(lastLoaded.load(ordering: .relaxed), progress.latest)
-        return progress.skipped + (pruned.sequence > had ? pruned.sequence - had : 0)
+        progress.dropped(pruned: pruned.sequence, loaded: lastLoaded.load(ordering: .relaxed))
     }
 
     func delivered(_ sequence: UInt64) { progress.confirmed(sequence) }
@@ -86,7 +85,7 @@ final class EventLogSource: LogSource {
     private func passOverDeleted(after sequence: UInt64) throws -> UInt64 {
         let pruned = try ledger.reader.statistics().pruned.sequence
         guard pruned > sequence else { return sequence }
-        progress.passOver(pruned - sequence)
+        progress.passOver(pruned - sequence, upTo: pruned)
         log.error(
             "events were deleted from the ledger before \(destination) had them",
             metadata: ["first": "\(sequence + 1)", "last": "\(pruned)"]

@@ -51,8 +51,10 @@ struct ExportPipeline: Sendable {
         )
         var (sessions, logs, metrics) = ([ExportSession](), [LogStream](), [MetricsExport]())
         for stream in configuration.exports.flatMap(\.streams) {
+            if let problem = ExportFiles.problem(of: stream, configuration.credentialsDirectory) {
+                throw ConfigurationProblem(.option("--export"), problem)
+            }
             let headers = CredentialHeaders(stream, configuration.credentialsDirectory)
-            _ = try headers?.read()
             let session = try ExportSession(
                 stream,
                 userAgent: "dnp-telemetry/\(version)",
@@ -187,6 +189,20 @@ struct ExportService: Service {
             return
         }
         await cancelWhenGracefulShutdown { await pipeline.run() }
+    }
+}
+
+/// The files that a destination names.
+enum ExportFiles {
+    /// Why the service would not start with them; nil where it would.
+    static func problem(of stream: ExportDestination, _ directory: CredentialsDirectory?) -> String? {
+        do {
+            _ = try CredentialHeaders(stream, directory)?.read()
+            if stream.endpoint.isEncrypted { try stream.files.check() }
+            return nil
+        } catch {
+            return "\(error)"
+        }
     }
 }
 

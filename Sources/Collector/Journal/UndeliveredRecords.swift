@@ -184,7 +184,7 @@ struct UndeliveredRecords {
         place.sequence = max(place.sequence, end)
         guard end > start else { return }
         skipped = end
-        progress.passOver(end - start)
+        progress.passOver(end - start, upTo: end)
         log.error(
             "events cannot be read from the ledger and do not get to \(destination): \(reason)",
             metadata: ["first": "\(start + 1)", "last": "\(end)"]

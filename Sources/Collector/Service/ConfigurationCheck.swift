@@ -3,6 +3,7 @@
 // The compiler ascribes `stat` to one of the three, depending on which it has met first.
 internal import CDispatch
 internal import CoreFoundation
+internal import Export
 internal import Glibc
 internal import Journald
 internal import TelemetryEvents
@@ -113,6 +114,21 @@ private struct PathCheck {
             }
         }
         checkFollowedJournal()
+        for (index, setting) in reading.configuration.exports.enumerated() { checkExport(setting, index) }
+    }
+
+    /// A file of the credentials directory is there once systemd starts the service.
+    private mutating func checkExport(_ setting: ExportSetting, _ index: Int) {
+        let directory = reading.configuration.credentialsDirectory
+        for stream in setting.streams.prefix(1) {
+            guard let message = ExportFiles.problem(of: stream, directory) else { continue }
+            let problem = ConfigurationProblem(reading.origin(of: "export", index), message)
+            if directory == nil, stream.headersFile?.contains("/") == false {
+                warnings.append(problem)
+            } else {
+                problems.append(problem)
+            }
+        }
     }
 
     private mutating func checkStateDirectory(_ path: String) {

@@ -209,7 +209,7 @@ struct RecoveryTests {
         confirm(2)
         #expect(progress.waiting.since == nil)
         try await expectSums(confirmed: 2, pending: 1, after: "d")
-        progress.passOver(1)
+        progress.passOver(1, upTo: 3)
         confirm(4)
         try await expectSums(confirmed: 3, pending: 1, after: "e")
         confirm(5)

@@ -63,7 +63,7 @@ struct EventJournalSourceTests {
             return (0..<buffer.count).map { buffer.sequence(at: $0) }
         }
 
-        var skipped: UInt64 { progress.unsaved?.skipped ?? progress.saved.skipped }
+        var skipped: UInt64 { progress.skipped }
     }
 
     static func records(_ range: ClosedRange<Int>, isDamaged: Bool = false) -> [UInt8] {

@@ -70,7 +70,7 @@ struct StandardOutputJournalTests {
             }
         }
 
-        var skipped: UInt64 { progress.unsaved?.skipped ?? progress.saved.skipped }
+        var skipped: UInt64 { progress.skipped }
     }
 
     private func records(_ range: ClosedRange<Int>, isDamaged: Bool = false) -> [UInt8] {
