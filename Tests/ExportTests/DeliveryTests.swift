@@ -99,7 +99,36 @@ struct ExportOutcomeTests {
         #expect(outcome(ExportAnswer(status: 204), .v1) == .taken(refused: 0, note: ""))
         #expect(outcome(ExportAnswer(status: 204, headers: written)) == .taken(refused: 0, note: ""))
         let fewer = ["x-prometheus-remote-write-samples-written": "3"]
-        #expect(outcome(ExportAnswer(status: 204, headers: fewer)) == .taken(refused: 2, note: "HTTP 204"))
+        let note = "it says that it wrote 3 of 5"
+        #expect(outcome(ExportAnswer(status: 204, headers: fewer)) == .taken(refused: 2, note: note))
+    }
+
+    @Test(
+        "whatever a receiver says that it has written is a number of what was sent",
+        arguments: ["9223372036854775807", "-9223372036854775808", "99999999999999999999", "five", ""]
+    )
+    func anyWrittenCount(text: String) {
+        let headers = [
+            "x-prometheus-remote-write-samples-written": text, "x-prometheus-remote-write-histograms-written": "1",
+        ]
+        let answer = ExportAnswer(status: 204, headers: headers)
+        guard case .taken(let refused, _) = ExportOutcome.remoteWrite(answer, .v2, samples: 5, now: Self.now) else {
+            Issue.record("\(text) is no success")
+            return
+        }
+        #expect(refused <= 5)
+    }
+
+    @Test("of what a receiver says a line of 300 characters is kept")
+    func longTexts() {
+        let text = String(repeating: "x", count: 1 << 20) + "\nmore"
+        let json = "{\"partialSuccess\":{\"rejectedLogRecords\":1,\"errorMessage\":\"\(text.prefix(1 << 20))\"}}"
+        let answer = ExportAnswer(status: 200, headers: ["content-type": "application/json"], body: Array(json.utf8))
+        guard case .taken(1, let note) = ExportOutcome.otlp(answer, now: Self.now) else {
+            Issue.record("it is no partial success")
+            return
+        }
+        #expect(note.count == 300)
     }
 }
 
@@ -168,7 +197,7 @@ struct ExportEndpointTests {
         #expect(endpoint.path == "/write?db=a&p=secret")
         #expect(endpoint.description == "https://db.example/write")
         let base = try #require(ExportEndpoint("http://[::1]:4318/base/"))
-        #expect(base.host == "::1" && base.port == 4318 && base.serverName == nil)
+        #expect(base.host == "::1" && base.port == 4318 && base.serverName == nil && base.hostOfAuthority == "[::1]")
         #expect(base.appending("/v1/logs").path == "/base/v1/logs")
         #expect(
             try #require(ExportEndpoint("http://a:1")).appending("/v1/metrics").description == "http://a:1/v1/metrics"
@@ -178,7 +207,8 @@ struct ExportEndpointTests {
     @Test(
         "what is no address, or shows a password, is refused",
         arguments: [
-            "", "db.example:9090", "ftp://a", "http://", "http://u:p@a", "http://a#b", "http://a:0", "http://a:70000",
+            "http://a%0d%0aX:1", "http://a%20b", "", "db.example:9090", "ftp://a", "http://", "http://u:p@a",
+            "http://a#b", "http://a:0", "http://a:70000",
         ]
     )
     func refusedAddresses(text: String) {
@@ -190,7 +220,7 @@ struct ExportEndpointTests {
         let read = ExportHeaders.parse(Array("Authorization: Bearer a b\r\nX-Scope-OrgID:7 \n\n".utf8))
         #expect(read?.map(\.name) == ["Authorization", "X-Scope-OrgID"])
         #expect(read?.map(\.value) == ["Bearer a b", "7"])
-        for text in ["no colon", "bad name: x", ": x", "a: \u{1}"] {
+        for text in ["no colon", "bad name: x", ": x", "a: \u{1}", "a: b\rX: c"] {
             #expect(ExportHeaders.parse(Array(text.utf8)) == nil)
         }
     }

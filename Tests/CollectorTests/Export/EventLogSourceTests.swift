@@ -118,6 +118,22 @@ struct EventLogSourceTests {
         #expect(destination.progress.skipped == 5)
     }
 
+    @Test("a gap that a destination has not passed at a restart is counted once")
+    func gapBeforeRestart() throws {
+        let destination = try Destination(batches: 4)
+        destination.source.delivered(1)
+        let pruned = LedgerPosition(batch: 2, sequence: 6)
+        try destination.ledger.prune(upTo: pruned, keepSince: .max)
+        _ = try destination.read(after: 1)
+        #expect(destination.source.dropped(pruned: pruned) == 5)
+        try destination.restart()
+        #expect(destination.source.dropped(pruned: pruned) == 5)
+        let rest = try destination.read(after: destination.progress.latest)
+        destination.source.delivered(rest.end)
+        try destination.restart()
+        #expect(destination.source.dropped(pruned: pruned) == 5 && destination.progress.latest == 12)
+    }
+
     @Test("what was deleted after it was read from the ledger is delivered, and never counted as dropped")
     func readAhead() throws {
         let destination = try Destination(batches: 4)

@@ -132,6 +132,23 @@ struct ExportTransportTests {
         }
     }
 
+    @Test(
+        "a destination or a proxy that nothing comes from holds up no stop",
+        arguments: ["http://127.0.0.1:PORT", "https://localhost:1 proxy=http://127.0.0.1:PORT"]
+    )
+    func silence(address: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let listener = try await PythonServer.start("silent_listener.py", [], logs: directory, name: "silent")
+            let port = String(decoding: listener.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            let options = ["--export", "otlp \(address.replacing("PORT", with: port)) timeout=5m"]
+            try await withService(options: options) { service in
+                try await post(service)
+                #expect(try await service.terminate(within: .seconds(10)) == .code(0))
+            }
+            await listener.killAndWait()
+        }
+    }
+
     @Test("headers of the operator cannot change where a request ends, nor its form")
     func headersOfTransport() async throws {
         try await withExportReceiver { receiver in
