@@ -54,8 +54,8 @@ package final class ExportSession: Sendable {
         state = Mutex(DeliveryState(maximum: min(maximum, Self.maximumRequestBytes)))
     }
 
-    /// How large the next request may be, in bytes before compression.
-    var limit: Int { state.withLock { $0.limit } }
+    /// How large the next request may be as protobuf, in bytes before compression; as JSON it becomes almost twice as large.
+    var limit: Int { state.withLock { destination.isJSON ? max($0.limit / 2, 1) : $0.limit } }
 
     /// How long to wait before the next request.
     var pause: Duration { max(state.withLock { $0.earliest } - elapsed, .zero) }

@@ -7,8 +7,11 @@ package struct MetricsExport: Sendable {
     /// Reads the page of this moment.
     package typealias PageSource = @Sendable () async -> MetricsPage?
 
-    /// How long the last push may take at a stop.
-    private static let lastPush = Duration.seconds(1)
+    /// How long the last push may take at a stop, the markers of ended series included; a service must end within ten
+    /// seconds.
+    private static let lastPush = Duration.seconds(4)
+    /// After which only the markers are sent.
+    private static let lastCounts = Duration.seconds(1)
     /// The most series in a request of remote write.
     private static let seriesPerRequest = 2_000
 
@@ -44,14 +47,14 @@ package struct MetricsExport: Sendable {
         await lastPush(push)
     }
 
-    /// Runs in a task of its own, since this one is cancelled, and for at most a second.
+    /// Runs in a task of its own, since this one is cancelled, and for a few seconds at most.
     private func lastPush(_ push: Push) async {
         guard session.complaint == nil else { return }
         let (page, end) = (page, ContinuousClock.now + Self.lastPush)
         let task = Task {
             var push = push
             guard let page = await page() else { return }
-            await push.deliver(page, until: end)
+            await push.deliver(page, until: end - (Self.lastPush - Self.lastCounts))
             await push.end(page.time, until: end)
         }
         let timer = Task {
@@ -118,6 +121,7 @@ package struct MetricsExport: Sendable {
             until end: ContinuousClock.Instant
         ) async -> Bool {
             for start in stride(from: 0, to: series.count, by: MetricsExport.seriesPerRequest) {
+                if start > 0, ContinuousClock.now >= end { return false }
                 let all = series[start..<min(start + MetricsExport.seriesPerRequest, series.count)]
                 while true {
                     let part = all.filter { $0.isKnown(to: version) }

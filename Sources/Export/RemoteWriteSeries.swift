@@ -103,7 +103,7 @@ private struct SeriesMaker {
 
     func append(_ histogram: MetricsPage.Histogram, named name: String, to all: inout [RemoteWriteSeries]) {
         for bucket in histogram.buckets {
-            let bound = MetricsPage.Label("le", Self.text(of: bucket.upperBound))
+            let bound = MetricsPage.Label("le", BucketBound.openMetricsText(bucket.upperBound))
             let exemplars = bucket.exemplar.map { [$0] } ?? []
             let value = RemoteWriteSeries.Value.number(Double(bucket.cumulativeCount))
             all.append(make(name + "_bucket", value, bound, exemplars: exemplars))
@@ -113,12 +113,5 @@ private struct SeriesMaker {
             all.append(make(name + "_count", .number(Double(histogram.count))))
         }
         if histogram.native != nil { all.append(make(name, .native(histogram), exemplars: series.exemplars)) }
-    }
-
-    /// A bound as the page in text writes it.
-    private static func text(of bound: Double) -> String {
-        guard bound.isFinite else { return "+Inf" }
-        guard bound.magnitude < 0x1p53, bound == bound.rounded(.towardZero) else { return "\(bound)" }
-        return "\(Int64(bound))"
     }
 }

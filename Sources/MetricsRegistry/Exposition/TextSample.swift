@@ -146,7 +146,7 @@ enum TextEscaping {
 /// Labels are compared as text, so a bound must look the same in every exporter of a fleet: as Go's
 /// `strconv.FormatFloat(bound, 'g', -1, 64)` writes it, on which the Prometheus client libraries rely. That is the
 /// fewest digits that give the same double, with an exponent below 0.0001 and from 1,000,000 on.
-enum BucketBound {
+package enum BucketBound {
     static func text(_ bound: Double) -> String {
         if bound == .infinity { return "+Inf" }
         if bound == 0 { return "0" }
@@ -156,7 +156,7 @@ enum BucketBound {
     }
 
     /// The same text with `.0` after a whole number, as in OpenMetrics 1.0 ("Considerations: Canonical Numbers").
-    static func openMetricsText(_ bound: Double) -> String {
+    package static func openMetricsText(_ bound: Double) -> String {
         let text = text(bound)
         return bound.isFinite && !text.contains { $0 == "." || $0 == "e" } ? text + ".0" : text
     }
