@@ -54,7 +54,7 @@ package struct MetricsExport: Sendable {
         let task = Task {
             var push = push
             guard let page = await page() else { return }
-            await push.deliver(page, until: end - (Self.lastPush - Self.lastCounts))
+            await push.deliver(page, until: end - (Self.lastPush - Self.lastCounts), isLast: true)
             await push.end(page.time, until: end)
         }
         let timer = Task {
@@ -81,8 +81,10 @@ package struct MetricsExport: Sendable {
             self.version = session.destination.version ?? .v2
         }
 
-        /// - Parameter end: when the page is outdated.
-        mutating func deliver(_ page: MetricsPage, until end: ContinuousClock.Instant) async {
+        /// - Parameters:
+        ///   - end: when the page is outdated.
+        ///   - isLast: whether what is left of it then is not sent.
+        mutating func deliver(_ page: MetricsPage, until end: ContinuousClock.Instant, isLast: Bool = false) async {
             guard session.destination.signal == .remoteWrite else {
                 for (request, points) in await prepare(page) {
                     while await session.sendOTLP(request, count: points) == .again {
@@ -94,7 +96,9 @@ package struct MetricsExport: Sendable {
             let series = page.remoteWriteSeries(of: resource)
             var gone = shown
             for each in series { gone[each.labels] = nil }
-            guard await write(series + gone.values, page.families, page.time, until: end) else { return }
+            guard await write(series + gone.values, page.families, page.time, until: end, isLast: isLast) else {
+                return
+            }
             shown = Dictionary(series.map { ($0.labels, $0.ended) }) { first, _ in first }
         }
 
@@ -110,7 +114,7 @@ package struct MetricsExport: Sendable {
         mutating func end(_ time: UInt64, until end: ContinuousClock.Instant) async {
             // Later than the last sample, or a receiver would refuse the marker as a second value of one moment.
             let time = max(time + 1_000_000, UInt64(max(session.time, 0)) * 1_000)
-            if await write(Array(shown.values), [], time, until: end) { shown = [:] }
+            if await write(Array(shown.values), [], time, until: end, isLast: true) { shown = [:] }
         }
 
         /// False where the rest must wait for the next push.
@@ -118,10 +122,11 @@ package struct MetricsExport: Sendable {
             _ series: [RemoteWriteSeries],
             _ families: [MetricsPage.Family],
             _ time: UInt64,
-            until end: ContinuousClock.Instant
+            until end: ContinuousClock.Instant,
+            isLast: Bool
         ) async -> Bool {
             for start in stride(from: 0, to: series.count, by: MetricsExport.seriesPerRequest) {
-                if start > 0, ContinuousClock.now >= end { return false }
+                if isLast, start > 0, ContinuousClock.now >= end { return false }
                 let all = series[start..<min(start + MetricsExport.seriesPerRequest, series.count)]
                 while true {
                     let part = all.filter { $0.isKnown(to: version) }
