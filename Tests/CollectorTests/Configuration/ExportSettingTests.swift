@@ -41,8 +41,8 @@ struct ExportSettingTests {
         ]
     )
     func secretsAreNotShown(text: String) throws {
-        let complaint = try #require(complaint(text))
-        #expect(!complaint.contains("S3CRET") && complaint.contains("expected"))
+        let shown = try #require(complaint(text))
+        #expect(!shown.contains("S3CRET") && shown.contains("expected"))
     }
 
     @Test("remote write uses its address as it is")
