@@ -17,8 +17,6 @@ public struct LogBinder: Sendable {
     /// The texts of the event under construction.
     var texts = EventTexts()
     private var decoded = DecodedEvents()
-    /// The last content that was told to be cached, in which cycle and when.
-    private var cached: (device: Int, cycle: Int, time: Timestamp)?
     /// The time assigned to the next line without a stamp, so that such lines keep their order.
     var assumedTime = Timestamp(microseconds: 0)
     var readAt = Timestamp(microseconds: 0)
@@ -303,10 +301,7 @@ public struct LogBinder: Sendable {
         guard time.microseconds - readAt.microseconds <= Timestamp.acceptedLead else {
             return reject(.timestampInFuture, line)
         }
-        var event = Event(
-            kind: kind,
-            timestamp: kind == .contentCached ? timeOfCaching(time, message, cycleIndex, device) : time
-        )
+        var event = Event(kind: kind, timestamp: time)
         event.isTimeAssumed = isTimeAssumed
         event.installation = installation(cycleIndex, device)
         event.scheduledFor = message.due
@@ -343,20 +338,6 @@ public struct LogBinder: Sendable {
         if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
         if options.reportsPlaces { decoded.places.append(EventPlace(line: line, isLogLine: true)) }
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
-    }
-
-    /// The time of an event that content was cached. The hash of the content has a line of its own, often of the same
-    /// moment, and two events of one kind and moment would be one: it comes a microsecond later.
-    private mutating func timeOfCaching(
-        _ time: Timestamp,
-        _ message: LogMessage,
-        _ cycleIndex: Int?,
-        _ device: Int
-    ) -> Timestamp {
-        let cycle = cycleIndex.map { Int(binding.devices[device].cycles[$0].serial) } ?? -1
-        defer { cached = (device, cycle, time) }
-        guard !message.contentHash.isEmpty, let cached, cached == (device, cycle, time) else { return time }
-        return Timestamp(microseconds: time.microseconds + 1)
     }
 
     /// Keeps the hashes of the event under the id that a pseudonym stands for; after a restart only its schedule's is known.
