@@ -50,8 +50,8 @@ package final class DeliveryProgress: Sendable {
         var saved: Reached
         /// The ends of the batches that were read and not yet confirmed completely.
         var batchEnds: [LedgerPosition] = []
-        /// What was passed over behind the position, each with its last number; it counts once the position has passed it, so
-        /// that a restart from a saved position counts it again and never twice.
+        /// What was passed over ahead of the position, each with its last number. It counts as skipped once the position has
+        /// passed it: a restart meets what the saved position has not passed again.
         var passedOver: [(end: UInt64, events: UInt64)] = []
         /// Whether there is a position to save although nothing was delivered: a destination begins where it was first named.
         var isNew: Bool
