@@ -146,10 +146,10 @@ extension ExportSetting {
 
     /// An address that was refused, as it may be shown: what may be a name and password is left out, and the query.
     private static func withoutSecrets(_ address: String) -> String {
-        let shown = address.prefix { $0 != "?" }.prefix(200)
-        guard let at = shown.lastIndex(of: "@") else { return String(shown) }
-        let scheme = shown.range(of: "://").map { shown[..<$0.upperBound] } ?? ""
-        return "\(scheme)...\(shown[at...])"
+        let scheme = address.range(of: "://").map { address[..<$0.upperBound] } ?? ""
+        let at = address.lastIndex(of: "@")
+        let shown = (at.map { address[$0...] } ?? address[...]).prefix { $0 != "?" }.prefix(200)
+        return at == nil ? String(shown) : "\(scheme)...\(shown)"
     }
 
     private static func path(_ name: String, _ values: [String: String]) throws(SettingError) -> String? {

@@ -37,7 +37,7 @@ struct ExportSettingTests {
         "an address that is refused is shown without what may be secret",
         arguments: [
             "otlp http://user:S3CRET@a:4318", "otlp https://a proxy=http://user:S3CRET@p:3128",
-            "otlp http://a:0/?token=S3CRET", "otlp http://u:S3C@RET:S3CRET@a/S3CRET@b",
+            "otlp http://a:0/?token=S3CRET", "otlp http://u:S3CRET?x@a", "otlp http://u:S3C@RET:S3CRET@a/S3CRET@b",
         ]
     )
     func secretsAreNotShown(text: String) throws {
