@@ -56,6 +56,22 @@ struct SlotIndexTests {
         for hash in hashes { #expect(index.slot(hash) { _ in true } == nil) }
     }
 
+    @Test("a search ends where entries have passed every line, each while it was full", .timeLimit(.minutes(1)))
+    func searchesEnd() {
+        // A new part has two lines of 15 places; the low half of a hash chooses the line.
+        let (first, second): (UInt64, UInt64) = (0, 0x8000_0000)
+        var index = SlotIndex()
+        var hashes = Array(repeating: first, count: 16)
+        for slot in 0..<16 { index.insert(slot, first) { hashes[$0] } }
+        for slot in 0..<6 { index.remove(slot, first) }
+        hashes += Array(repeating: second, count: 15)
+        for slot in 16..<31 { index.insert(slot, second) { hashes[$0] } }
+        let otherTag: UInt64 = 0x0700_0000_0000_0000
+        #expect(index.slot(first | otherTag) { _ in true } == nil)
+        #expect(index.slot(second | otherTag) { _ in true } == nil)
+        #expect(index.slot(first) { $0 == 15 } == 15 && index.slot(second) { $0 == 30 } == 30)
+    }
+
     @Test("a probable slot is one with the hash where it is alone, and none of an empty index")
     func candidatesAreSlotsOfTheHash() {
         var random = SplitMix64(seed: 4)

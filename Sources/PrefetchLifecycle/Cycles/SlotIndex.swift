@@ -56,8 +56,8 @@ struct SlotIndex: Sendable {
 ///
 /// An entry holds a slot and eight bits of its hash, so that few wrong slots are looked at. It is in the line that its
 /// hash gives or, where that is full, in one behind it; the counter of a line says how many entries lie behind it that
-/// looked for room there, so that a search ends where it is 0 and removing an entry touches no other one. Full hashes are
-/// computed from the slots. Several slots may have the same hash; callers bound how many.
+/// looked for room there, so that a search ends where it is 0 or all lines were seen, and removing an entry touches no other
+/// one. Full hashes are computed from the slots. Several slots may have the same hash; callers bound how many.
 private struct SlotIndexPart: Sendable {
     private static let entriesPerLine = 15
     /// The place of the counter.
@@ -82,8 +82,9 @@ private struct SlotIndexPart: Sendable {
     @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
         let tag = Self.tag(hash)
-        var line = home(of: hash)
-        while true {
+        let home = home(of: hash)
+        var line = home
+        repeat {
             var candidates = entries(in: line, tagged: tag)
             while candidates != 0 {
                 let slot = Self.slot(lines[line, candidates.trailingZeroBitCount])
@@ -92,7 +93,9 @@ private struct SlotIndexPart: Sendable {
             }
             if lines[line, Self.passed] == 0 { return nil }
             line = next(line)
-        }
+            // Entries may have passed every line, each while it was full.
+        } while line != home
+        return nil
     }
 
     /// The first slot in its first line that has the tag of a hash.
