@@ -44,15 +44,6 @@ extension ProtobufWriter {
         }
     }
 
-    /// Writes a `KeyValue` whose name and value are UTF-8.
-    @inline(__always)
-    mutating func attribute(_ field: Int, _ name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
-        message(field) { pair in
-            pair.data(1, name)
-            pair.message(2) { $0.data(1, value) }
-        }
-    }
-
     /// Writes the `InstrumentationScope` of this product.
     mutating func scope(_ field: Int, version: String) {
         message(field) { scope in

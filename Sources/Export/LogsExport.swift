@@ -88,7 +88,7 @@ package struct LogsExport: Sendable {
     private func read(after position: UInt64) async -> Batch? {
         let (source, session, limit) = (source, session, session.limit)
         let empty = logs
-        return await EncodingThreads.run {
+        return await EncodingThread.run {
             var logs = empty
             let end = try source.read(after: position, into: &logs, maximumBytes: limit)
             let count = logs.count

@@ -104,7 +104,7 @@ package struct MetricsExport: Sendable {
 
         private func prepare(_ page: MetricsPage) async -> [(request: ExportSession.Prepared, points: Int)] {
             let (metrics, session) = (metrics, session)
-            let prepared = await EncodingThreads.run {
+            let prepared = await EncodingThread.run {
                 metrics.requests(page).map { (request: session.prepare($0.bytes), points: $0.points) }
             }
             return prepared ?? []

@@ -2,37 +2,6 @@
 
 /// Encodes log records as a request of OTLP (opentelemetry-proto, `ExportLogsServiceRequest`), one at a time.
 package struct OTLPLogs: Sendable {
-    /// What a record is besides its attributes.
-    package struct Record {
-        /// When it happened, in microseconds since 1970.
-        package var time: Int64
-        /// When the service got it, in microseconds since 1970.
-        package var observed: Int64
-        /// The syslog level, 0 (emergency) to 7 (debug).
-        package var priority: Int
-        /// The kind of the event.
-        package var name: ArraySlice<UInt8>
-        package var body: ArraySlice<UInt8>
-        /// Identifies the record, so that a receiver can drop repeats.
-        package var identity: [UInt8]
-
-        package init(
-            time: Int64,
-            observed: Int64,
-            priority: Int,
-            name: ArraySlice<UInt8>,
-            body: ArraySlice<UInt8>,
-            identity: [UInt8]
-        ) {
-            self.time = time
-            self.observed = observed
-            self.priority = priority
-            self.name = name
-            self.body = body
-            self.identity = identity
-        }
-    }
-
     /// The attribute of the identity (OpenTelemetry's semantic conventions, "General logs attributes").
     private static let identity = Array("log.record.uid".utf8)
 
@@ -50,19 +19,27 @@ package struct OTLPLogs: Sendable {
     /// The size of the records, about that of the request.
     package var byteCount: Int { records.bytes.count }
 
-    /// Appends a record with the attributes that a closure appends by `logAttribute`, each name once.
-    package mutating func append(_ record: Record, _ attributes: (inout ProtobufWriter) -> Void) {
+    /// Appends a record.
+    ///
+    /// - Parameters:
+    ///   - time: when it happened, in microseconds since 1970.
+    ///   - observed: when the service got it, in microseconds since 1970.
+    ///   - identity: appends what identifies the record, so that a receiver can drop repeats.
+    ///   - fill: appends everything else.
+    package mutating func append(
+        time: Int64,
+        observed: Int64,
+        identity: (inout [UInt8]) -> Void,
+        _ fill: (inout Record) -> Void
+    ) {
         count += 1
         records.message(2, expecting: 1_024) { log in
-            log.fixed64(1, Self.nanoseconds(record.time))
-            let (severity, name) = Self.severity(record.priority)
-            log.integer(2, severity)
-            log.text(3, name)
-            log.message(5, expecting: 256) { $0.data(1, record.body) }
-            log.logAttribute(Self.identity, record.identity)
-            attributes(&log)
-            log.fixed64(11, Self.nanoseconds(record.observed))
-            if !record.name.isEmpty { log.data(12, record.name) }
+            var record = Record(appendingTo: log.take())
+            record.writer.fixed64(1, Self.nanoseconds(time))
+            record.writer.fixed64(11, Self.nanoseconds(observed))
+            record.attribute(Self.identity, writing: identity)
+            fill(&record)
+            log = record.finished()
         }
     }
 
@@ -85,36 +62,69 @@ package struct OTLPLogs: Sendable {
 
     private static func nanoseconds(_ microseconds: Int64) -> UInt64 { UInt64(max(microseconds, 0)) * 1_000 }
 
-    /// The severity of a syslog level (OpenTelemetry, Logs Data Model, "Appendix B").
-    private static func severity(_ priority: Int) -> (number: Int, name: String) {
-        switch priority {
-        case 0: (21, "FATAL")
-        case 1: (19, "ERROR3")
-        case 2: (18, "ERROR2")
-        case 3: (17, "ERROR")
-        case 4: (13, "WARN")
-        case 5: (10, "INFO2")
-        case 6: (9, "INFO")
-        default: (5, "DEBUG")
+    /// A record that is being appended. No field allocates; their order means nothing to a reader.
+    package struct Record: ~Copyable {
+        fileprivate var writer: ProtobufWriter
+
+        fileprivate init(appendingTo bytes: consuming [UInt8]) { writer = ProtobufWriter(appendingTo: bytes) }
+
+        fileprivate consuming func finished() -> ProtobufWriter { writer }
+
+        /// Sets the kind of the event, at most once.
+        package mutating func name(_ name: StaticString) {
+            writer.write(12, name)
         }
-    }
-}
 
-extension ProtobufWriter {
-    /// Writes an attribute of a `LogRecord`.
-    @inline(__always)
-    package mutating func logAttribute(_ name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
-        attribute(6, name, value)
-    }
+        /// Sets the severity to that of a syslog level, 0 (emergency) to 7 (debug), at most once.
+        package mutating func severity(ofPriority priority: Int) {
+            let (number, name) = Self.severity(priority)
+            writer.integer(2, number)
+            writer.write(3, name)
+        }
 
-    /// Writes an attribute of a `LogRecord` that has several texts.
-    package mutating func logAttribute(_ name: some Collection<UInt8>, list values: [ArraySlice<UInt8>]) {
-        message(6) { pair in
-            pair.data(1, name)
-            pair.message(2) { any in
+        /// Sets the body to the text that the closure appends, at most once.
+        package mutating func body(writing text: (inout [UInt8]) -> Void) {
+            writer.message(5, expecting: 256) { $0.message(1, expecting: 256) { $0.write(text) } }
+        }
+
+        /// Appends an attribute, each name once.
+        package mutating func attribute(_ name: [UInt8], _ value: StaticString) {
+            attribute(name) { any in any.write(1, value) }
+        }
+
+        /// Appends an attribute whose value the closure appends.
+        package mutating func attribute(_ name: [UInt8], writing value: (inout [UInt8]) -> Void) {
+            attribute(name) { any in any.message(1) { $0.write(value) } }
+        }
+
+        /// Appends an attribute with several values.
+        package mutating func attribute(_ name: [UInt8], all values: [StaticString]) {
+            attribute(name) { any in
                 any.message(5) { array in
-                    for value in values { array.message(1) { $0.data(1, value) } }
+                    for value in values { array.message(1) { $0.write(1, value) } }
                 }
+            }
+        }
+
+        @inline(__always)
+        private mutating func attribute(_ name: [UInt8], _ value: (inout ProtobufWriter) -> Void) {
+            writer.message(6) { pair in
+                pair.data(1, name)
+                pair.message(2, value)
+            }
+        }
+
+        /// The severity of a syslog level (OpenTelemetry, Logs Data Model, "Appendix B").
+        private static func severity(_ priority: Int) -> (number: Int, name: StaticString) {
+            switch priority {
+            case 0: (21, "FATAL")
+            case 1: (19, "ERROR3")
+            case 2: (18, "ERROR2")
+            case 3: (17, "ERROR")
+            case 4: (13, "WARN")
+            case 5: (10, "INFO2")
+            case 6: (9, "INFO")
+            default: (5, "DEBUG")
             }
         }
     }

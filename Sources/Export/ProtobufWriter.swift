@@ -11,6 +11,8 @@ package struct ProtobufWriter: Sendable {
 
     package init() {}
 
+    init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
+
     /// Takes the bytes out, which leaves the writer empty.
     mutating func take() -> [UInt8] {
         var taken: [UInt8] = []
@@ -94,6 +96,18 @@ package struct ProtobufWriter: Sendable {
         bytes.append(contentsOf: value)
     }
 
+    /// Writes a text of the program.
+    @inline(__always)
+    mutating func write(_ field: Int, _ text: StaticString) {
+        tag(field, 2)
+        varint(UInt64(text.utf8CodeUnitCount))
+        text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    /// Lets a closure append the content of a field or message.
+    @inline(__always)
+    mutating func write(_ content: (inout [UInt8]) -> Void) { content(&bytes) }
+
     /// Writes a message, whose content `body` writes.
     ///
     /// Its length precedes the content and is known only afterwards: so many bytes are reserved for it as the length of
@@ -105,7 +119,12 @@ package struct ProtobufWriter: Sendable {
         let start = bytes.count
         for _ in 0..<reserved { bytes.append(0) }
         body(&self)
-        writeLength(at: start, reserved: reserved)
+        let length = bytes.count - start - reserved
+        if reserved == 1, length < 0x80 {
+            bytes[start] = UInt8(truncatingIfNeeded: length)
+        } else {
+            writeLength(at: start, reserved: reserved)
+        }
     }
 
     private mutating func writeLength(at start: Int, reserved: Int) {

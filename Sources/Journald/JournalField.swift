@@ -5,13 +5,13 @@
 /// journald accepts 1 to 64 of `A-Z`, `0-9` and `_`, with a letter in front, from a client (systemd.journal-fields(7),
 /// `journal_field_valid`). It drops anything else silently.
 public struct JournalField: Sendable {
-    /// `NAME=`, as it is encoded in an entry.
-    let assignment: [UInt8]
+    /// The name's bytes.
+    package let bytes: [UInt8]
     /// `NAME` with a terminating zero, as libsystemd expects it.
     let terminated: [CChar]
 
     /// The name.
-    public var name: String { String(decoding: assignment.dropLast(), as: UTF8.self) }
+    public var name: String { String(decoding: bytes, as: UTF8.self) }
 
     /// A field of the given name.
     ///
@@ -31,7 +31,7 @@ public struct JournalField: Sendable {
     }
 
     private init(valid name: String) {
-        assignment = Array(name.utf8) + [UInt8(ascii: "=")]
+        bytes = Array(name.utf8)
         terminated = name.utf8.map { CChar(bitPattern: $0) } + [0]
     }
 
@@ -64,10 +64,10 @@ extension JournalField: ExpressibleByStringLiteral {
 
 extension JournalField: Hashable, CustomStringConvertible {
     /// Whether both are the same name.
-    public static func == (left: JournalField, right: JournalField) -> Bool { left.assignment == right.assignment }
+    public static func == (left: JournalField, right: JournalField) -> Bool { left.bytes == right.bytes }
 
     /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { hasher.combine(assignment) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     /// The name.
     public var description: String { name }

@@ -81,9 +81,7 @@ extension CycleVerdict {
 extension [UInt8] {
     /// The 16 hexadecimal digits of a word.
     package init(hexadecimal word: UInt64) {
-        self = stride(from: 60, through: 0, by: -4).map { shift in
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 0xF)
-            return digit < 10 ? 0x30 + digit : 0x57 + digit
-        }
+        self = []
+        appendHex(word)
     }
 }

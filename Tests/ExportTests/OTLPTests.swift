@@ -156,17 +156,15 @@ struct OTLPTests {
         for (number, priority) in [6, 4, 3].enumerated() {
             let body = Array("{\"event\":\"prefetch_failure\",\"note\":\"\\u0000 \u{e9}\u{1}\"}".utf8)
             logs.append(
-                OTLPLogs.Record(
-                    time: 1_763_185_000_000_001,
-                    observed: 1_763_185_009_000_002,
-                    priority: priority,
-                    name: Array("prefetch_failure".utf8)[...],
-                    body: body[...],
-                    identity: Array("life:\(number + 1)".utf8)
-                )
+                time: 1_763_185_000_000_001,
+                observed: 1_763_185_009_000_002,
+                identity: { $0 += "life:\(number + 1)".utf8 }
             ) { record in
-                record.logAttribute("DNP_REASON".utf8, "AUTH".utf8)
-                record.logAttribute("DNP_VIOLATION".utf8, list: [Array("a".utf8)[...], Array("b".utf8)[...]])
+                record.name("prefetch_failure")
+                record.severity(ofPriority: priority)
+                record.body { $0 += body }
+                record.attribute(Array("DNP_REASON".utf8), "AUTH")
+                record.attribute(Array("DNP_VIOLATION".utf8), all: ["a", "b"])
             }
         }
         return logs

@@ -13,16 +13,7 @@ internal import TelemetryEvents
 /// The body is the journal's `MESSAGE` and the attributes its other fields. A record's identity is the ledger's life and
 /// the number in it, as in the journal, so that a receiver can tell a repeat from another event.
 final class EventLogSource: LogSource {
-    private static let ledger = Array("DNP_LEDGER".utf8)
-    private static let sequence = Array("DNP_SEQ".utf8)
-
-    private struct State {
-        var records: UndeliveredRecords
-        /// One entry of the journal, which is never sent.
-        var entry = JournalEntryBuffer()
-    }
-
-    private let state: Mutex<State>
+    private let records: Mutex<UndeliveredRecords>
     private let progress: DeliveryProgress
     private let ledger: EventLedger
     private let destination: String
@@ -48,8 +39,7 @@ final class EventLogSource: LogSource {
         self.key = key
         self.log = log
         lastLoaded = Atomic(progress.latest)
-        let records = UndeliveredRecords(reader, progress: progress, destination: destination, log: log)
-        state = Mutex(State(records: records))
+        records = Mutex(UndeliveredRecords(reader, progress: progress, destination: destination, log: log))
     }
 
     var position: UInt64 { progress.latest }
@@ -63,18 +53,14 @@ final class EventLogSource: LogSource {
 
     func read(after sequence: UInt64, into logs: inout OTLPLogs, maximumBytes: Int) throws -> UInt64 {
         let lives = ledger.lives
-        let end = try state.withLock { state in
-            var entry = state.entry
-            try state.records.read(after: sequence) { record, number, batch in
-                entry.removeAll()
-                try entry.append(sequence: number) { EventJournalEntry.append(record, batch, key: key, to: &$0) }
+        let end = try records.withLock { records in
+            try records.read(after: sequence) { record, number, batch in
                 let life = lives.last { $0.after.sequence < number } ?? lives[0]
-                Self.append(record, number, received: batch.receivedAt, life.id, entry, to: &logs)
+                append(record, number, batch, life.id, to: &logs)
                 return logs.byteCount < maximumBytes
             }
-            state.entry = entry
-            let end = max(state.records.sequence, sequence)
-            lastLoaded.max(state.records.loaded, ordering: .relaxed)
+            let end = max(records.sequence, sequence)
+            lastLoaded.max(records.loaded, ordering: .relaxed)
             return end > sequence ? end : try passOverDeleted(after: sequence)
         }
         lastLoaded.max(end, ordering: .relaxed)
@@ -93,32 +79,13 @@ final class EventLogSource: LogSource {
         return pruned
     }
 
-    private static func append(
+    private func append(
         _ record: LedgerRecord,
         _ number: UInt64,
-        received: Int64,
+        _ batch: LedgerBatch,
         _ life: String,
-        _ entry: JournalEntryBuffer,
         to logs: inout OTLPLogs
     ) {
-        var message: ArraySlice<UInt8> = []
-        var name: ArraySlice<UInt8> = []
-        var priority = 6
-        var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
-        var violations: [ArraySlice<UInt8>] = []
-        entry.forEachField(ofEntry: 0) { field, value in
-            if field.elementsEqual("MESSAGE".utf8) {
-                message = value
-            } else if field.elementsEqual("PRIORITY".utf8) {
-                priority = value.first.map { Int($0) - 0x30 } ?? 6
-            } else if field.elementsEqual("DNP_VIOLATION".utf8) {
-                violations.append(value)
-            } else {
-                if field.elementsEqual("DNP_EVENT".utf8) { name = value }
-                fields.append((field, value))
-            }
-        }
-        let sequence = Array("\(number)".utf8)
         let time =
             switch record {
             case .event(let event): event.timestamp.microseconds
@@ -126,19 +93,42 @@ final class EventLogSource: LogSource {
             case .run(let verdict): verdict.closedAt.microseconds
             }
         logs.append(
-            OTLPLogs.Record(
-                time: time,
-                observed: received,
-                priority: priority,
-                name: name,
-                body: message,
-                identity: Array(life.utf8) + [UInt8(ascii: ":")] + sequence
-            )
+            time: time,
+            observed: batch.receivedAt,
+            identity: { identity in
+                identity += life.utf8
+                identity.append(UInt8(ascii: ":"))
+                identity.appendDecimal(number)
+            }
         ) { log in
-            log.logAttribute(ledger, life.utf8)
-            log.logAttribute(Self.sequence, sequence)
-            for field in fields { log.logAttribute(field.name, field.value) }
-            if !violations.isEmpty { log.logAttribute("DNP_VIOLATION".utf8, list: violations) }
+            log.append(JournalEntryNames.ledgerField) { $0 += life.utf8 }
+            log.append(JournalEntryNames.sequenceField) { $0.appendDecimal(number) }
+            EventJournalEntry.append(record, batch, key: key, to: &log)
         }
+    }
+}
+
+extension OTLPLogs.Record: EntryFields {
+    mutating func message(writing text: (inout [UInt8]) -> Void) { body(writing: text) }
+
+    mutating func priority(_ level: Int) { severity(ofPriority: level) }
+
+    mutating func event(_ name: StaticString) {
+        self.name(name)
+        append(EventJournalEntry.event, name)
+    }
+
+    mutating func append(_ field: JournalField, _ value: StaticString) { attribute(field.bytes, value) }
+
+    mutating func append(_ field: JournalField, _ value: Int64) {
+        attribute(field.bytes) { $0.appendDecimal(value) }
+    }
+
+    mutating func append(_ field: JournalField, writing value: (inout [UInt8]) -> Void) {
+        attribute(field.bytes, writing: value)
+    }
+
+    mutating func append(_ field: JournalField, all values: [StaticString]) {
+        if !values.isEmpty { attribute(field.bytes, all: values) }
     }
 }

@@ -7,6 +7,34 @@ internal import PrefetchLifecycle
 internal import RefreshLifecycle
 internal import TelemetryEvents
 
+/// What takes the fields of an entry one after the other: an entry of the journal, or a log record of another destination.
+protocol EntryFields: ~Copyable {
+    /// Takes the text that people read, which the closure appends.
+    mutating func message(writing text: (inout [UInt8]) -> Void)
+    /// Takes the syslog level.
+    mutating func priority(_ level: Int)
+    /// Takes the name of the event.
+    mutating func event(_ name: StaticString)
+    mutating func append(_ field: JournalField, _ value: StaticString)
+    mutating func append(_ field: JournalField, _ value: Int64)
+    /// Takes a field whose value the closure appends.
+    mutating func append(_ field: JournalField, writing value: (inout [UInt8]) -> Void)
+    /// Takes a field with any number of values.
+    mutating func append(_ field: JournalField, all values: [StaticString])
+}
+
+extension JournalEntry: EntryFields {
+    mutating func message(writing text: (inout [UInt8]) -> Void) { append(.message, writing: text) }
+
+    mutating func priority(_ level: Int) { append(.priority, level) }
+
+    mutating func event(_ name: StaticString) { append(EventJournalEntry.event, name) }
+
+    mutating func append(_ field: JournalField, all values: [StaticString]) {
+        for value in values { append(field, value) }
+    }
+}
+
 /// The journal entry of an event; docs/journal.md lists the fields.
 enum EventJournalEntry {
     /// The `SYSLOG_IDENTIFIER`, by which `journalctl -t` selects the entries.
@@ -31,7 +59,7 @@ enum EventJournalEntry {
     static let violation: JournalField = "DNP_VIOLATION"
 
     /// Appends a record, which may be a verdict, of a batch.
-    static func append(_ record: LedgerRecord, _ batch: LedgerBatch, key: IdentityKey, to entry: inout JournalEntry) {
+    static func append(_ record: LedgerRecord, _ batch: LedgerBatch, key: IdentityKey, to entry: inout some EntryFields & ~Copyable) {
         switch record {
         case .event(let event): append(event, batch.events, key: key, to: &entry)
         case .cycle(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
@@ -40,12 +68,13 @@ enum EventJournalEntry {
     }
 
     /// - Parameter key: The key of the hashes that identify cycles.
-    static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {
+    static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout some EntryFields & ~Copyable) {
         let violations = event.shownViolations(in: records.span)
-        entry.append(.message) { CanonicalJSON.append(event, in: records.span, to: &$0) }
-        entry.append(.priority, violations.isEmpty ? event.kind.journalPriority : min(event.kind.journalPriority, 4))
+        entry.message { CanonicalJSON.append(event, in: records.span, to: &$0) }
+        let hasFailed = event.kind.isFailure || event.isRefreshSuccessful == false
+        entry.priority(hasFailed || !violations.isEmpty ? 4 : 6)
         entry.append(.messageID, event.kind.messageID)
-        entry.append(Self.event, event.kind.name)
+        entry.event(event.kind.name)
         text(scheduleId, event.scheduleId, records, &entry)
         entry.append(timestamp) { event.timestamp.appendRFC3339(to: &$0) }
         if let due = event.scheduledFor { entry.append(scheduledFor) { due.appendRFC3339(to: &$0) } }
@@ -69,19 +98,14 @@ enum EventJournalEntry {
                 append(cycle: key.runs(ofInstallation: installation.fingerprint), to: &entry)
             }
         }
-        append(violations.map(\.name), to: &entry)
+        entry.append(violation, all: violations.map(\.name))
     }
 
-    static func append(cycle hash: UInt64, to entry: inout JournalEntry) {
-        entry.append(cycle) { $0.append(contentsOf: [UInt8](hexadecimal: hash)) }
+    static func append(cycle hash: UInt64, to entry: inout some EntryFields & ~Copyable) {
+        entry.append(cycle) { $0.appendHex(hash) }
     }
 
-    /// Appends the names of violated rules.
-    static func append(_ violations: [StaticString], to entry: inout JournalEntry) {
-        for name in violations { entry.append(violation, name) }
-    }
-
-    private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry)
+    private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout some EntryFields & ~Copyable)
     {
         if !text.isEmpty { entry.append(field) { $0.append(contentsOf: records[text]) } }
     }
@@ -96,11 +120,11 @@ enum VerdictJournalEntry {
     /// That of a run's verdict, which never changes either.
     static let runMessageID: StaticString = "4281780026a84a40abf763a8dd7fcc51"
 
-    static func append(_ verdict: CycleVerdict, to entry: inout JournalEntry) {
-        entry.append(.message, verdict.json)
-        entry.append(.priority, verdict.journalPriority)
+    static func append(_ verdict: CycleVerdict, to entry: inout some EntryFields & ~Copyable) {
+        entry.message { $0 += verdict.json }
+        entry.priority(verdict.journalPriority)
         entry.append(.messageID, messageID)
-        entry.append(EventJournalEntry.event, CycleVerdict.event)
+        entry.event(CycleVerdict.event)
         entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
         if let due = verdict.notificationTime {
             entry.append(EventJournalEntry.scheduledFor) { due.appendRFC3339(to: &$0) }
@@ -108,31 +132,31 @@ enum VerdictJournalEntry {
         if let schedule = verdict.schedule { EventJournalEntry.append(cycle: schedule, to: &entry) }
         entry.append(outcome, verdict.outcome.name)
         if let reason = verdict.failureReason { entry.append(EventJournalEntry.reason, reason.name) }
-        EventJournalEntry.append(verdict.violations.map(\.kind.name), to: &entry)
+        entry.append(EventJournalEntry.violation, all: verdict.violations.map(\.kind.name))
     }
 
-    static func append(_ verdict: RunVerdict, to entry: inout JournalEntry) {
-        entry.append(.message, verdict.json)
-        entry.append(.priority, verdict.journalPriority)
+    static func append(_ verdict: RunVerdict, to entry: inout some EntryFields & ~Copyable) {
+        entry.message { $0 += verdict.json }
+        entry.priority(verdict.journalPriority)
         entry.append(.messageID, runMessageID)
-        entry.append(EventJournalEntry.event, RunVerdict.event)
+        entry.event(RunVerdict.event)
         entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
         if let installation = verdict.installation { EventJournalEntry.append(cycle: installation, to: &entry) }
         entry.append(outcome, verdict.outcome.name)
         if let reason = verdict.skipReason { entry.append(EventJournalEntry.reason, reason.name) }
-        EventJournalEntry.append(verdict.violations.map(\.kind.name), to: &entry)
+        entry.append(EventJournalEntry.violation, all: verdict.violations.map(\.kind.name))
     }
 }
 
 extension EventKind {
-    /// The syslog priority of an entry: 4 (warning) for failures, else 6 (informational).
-    var journalPriority: Int {
+    /// Whether an event of this kind always tells that something went wrong.
+    fileprivate var isFailure: Bool {
         switch self {
         case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
             .contentMissing, .notificationDenied, .notificationDrift, .pluginError, .refreshExpired,
             .refreshScheduleFailed, .refreshNotificationFailed:
-            4
-        default: 6
+            true
+        default: false
         }
     }
 

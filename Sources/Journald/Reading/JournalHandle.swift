@@ -114,7 +114,7 @@ final class JournalHandle {
         }
         guard result != -ENOENT else { return nil }
         try Self.check("sd_journal_get_data", result)
-        let skipped = field.assignment.count
+        let skipped = field.bytes.count + 1
         guard let data = unsafe data, length >= skipped else { return nil }
         let bytes = unsafe UnsafeRawBufferPointer(start: data + skipped, count: length - skipped)
         return unsafe body(bytes.bytes)

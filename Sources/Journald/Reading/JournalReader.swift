@@ -90,7 +90,7 @@ public final class JournalReader {
         handle.clearMatches()
         for match in matches {
             switch match {
-            case .equal(let field, let value): try handle.match(field.assignment + value)
+            case .equal(let field, let value): try handle.match(field.bytes + [UInt8(ascii: "=")] + value)
             case .or: try handle.disjunction()
             case .and: try handle.conjunction()
             }

@@ -72,7 +72,8 @@ public struct JournalEntry: ~Copyable, Sendable {
 
     private mutating func beginValue(of field: JournalField) {
         fields += 1
-        bytes.append(contentsOf: field.assignment)
+        bytes.append(contentsOf: field.bytes)
+        bytes.append(UInt8(ascii: "="))
     }
 
     private mutating func endValue(of field: JournalField, at start: Int) {

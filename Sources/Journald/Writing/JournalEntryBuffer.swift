@@ -134,28 +134,6 @@ public struct JournalEntryBuffer: Sendable {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Passes the fields of an entry in their order, as name and value.
-    package func forEachField(ofEntry index: Int, _ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
-        let end = slots[index].end
-        var place = slots[index].start
-        while place < end {
-            guard let nameEnd = bytes[place..<end].firstIndex(where: { $0 == 0x3D || $0 == 0x0A }) else { return }
-            let name = bytes[place..<nameEnd]
-            var value: Range<Int>
-            if bytes[nameEnd] == 0x3D {
-                value = nameEnd + 1..<(bytes[nameEnd..<end].firstIndex(of: 0x0A) ?? end)
-            } else {
-                let start = nameEnd + 9
-                guard start <= end else { return }
-                let length = (0..<8).reversed().reduce(0) { $0 << 8 | Int(bytes[nameEnd + 1 + $1]) }
-                guard length >= 0, length <= end - start else { return }
-                value = start..<start + length
-            }
-            body(name, bytes[value])
-            place = value.upperBound + 1
-        }
-    }
-
     /// Removes all entries and keeps the memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -194,11 +194,16 @@ extension [UInt8] {
 
     /// Appends an unsigned number in decimal digits.
     public mutating func appendDecimal(_ value: UInt64) {
-        var divisor: UInt64 = 1
-        while value / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(0x30 + UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
+        // UInt64.max has 20 digits.
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, first) = (value, 20)
+            repeat {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                first -= 1
+                unsafe digits[first] = 0x30 + UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            } while rest > 0
+            unsafe append(contentsOf: digits[first...])
         }
     }
 
@@ -232,11 +237,25 @@ extension [UInt8] {
     }
 
     /// Appends a word as 16 hexadecimal digits.
-    mutating func appendHex(_ word: UInt64) {
-        for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 0xF)
-            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-        }
+    package mutating func appendHex(_ word: UInt64) {
+        appendWord(Self.hexadecimalDigits(UInt32(truncatingIfNeeded: word >> 32)))
+        appendWord(Self.hexadecimalDigits(UInt32(truncatingIfNeeded: word)))
+    }
+
+    /// The eight digits of a half word, the first one in the highest byte.
+    private static func hexadecimalDigits(_ half: UInt32) -> UInt64 {
+        // Each nibble moves to a byte of its own; those of 10 and above go on from "0" plus 10 to "a".
+        var nibbles = UInt64(half)
+        nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return nibbles + 0x3030_3030_3030_3030 + letters * 0x27
+    }
+
+    /// Appends the bytes of a word, the highest first.
+    private mutating func appendWord(_ word: UInt64) {
+        unsafe Swift.withUnsafeBytes(of: word.bigEndian) { unsafe append(contentsOf: $0) }
     }
 }
 

@@ -121,6 +121,24 @@ struct DocumentedJournalFieldsTests {
         return try names { VerdictJournalEntry.append(verdict, to: &$0) }.union(ofRun)
     }
 
+    @Test(
+        "an entry has priority 4 where something went wrong, also where only its fields tell so, and 6 else",
+        arguments: [
+            (#""refresh_completed","success":true"#, "6"), (#""refresh_completed","success":false"#, "4"),
+            (#""prefetch_success","scheduleId":"a""#, "6"), (#""prefetch_failure","scheduleId":"a""#, "4"),
+        ]
+    )
+    func priorities(_ fields: String, _ priority: String) throws {
+        let decoded = EventText.decode(["{\"timestamp\":\"2025-11-15T05:36:40Z\",\"event\":\(fields)}"])
+        var cursor = EventCursor()
+        let event = try #require(try cursor.next(in: decoded.events.bytes.span))
+        var buffer = JournalEntryBuffer()
+        try buffer.append(sequence: 1) {
+            EventJournalEntry.append(event, decoded.events.bytes, key: EventText.identityKey, to: &$0)
+        }
+        #expect(String(decoding: buffer.bytes, as: UTF8.self).contains("\nPRIORITY=\(priority)\n"))
+    }
+
     @Test("the documented table of journal fields has each field that an event or a verdict can have, and no other")
     func sameFields() throws {
         let documented = try Self.documented()

@@ -3,15 +3,14 @@
 internal import Glibc
 internal import NIOPosix
 
-/// The threads that read, encode and compress for all destinations.
+/// The thread that reads, encodes and compresses for all destinations; those that are behind take turns.
 ///
-/// They give way to the threads of ingest (nice(2)): a destination may lag, ingest may not. At 10 they get a tenth of the
+/// It gives way to the threads of ingest (nice(2)): a destination may lag, ingest may not. At 15 it gets a thirtieth of the
 /// time of another thread that is always busy, so that a machine under load does not silence the destinations.
-enum EncodingThreads {
-    private static let niceness: Int32 = 10
-    /// Two, so that one destination encodes while another one reads.
+enum EncodingThread {
+    private static let niceness: Int32 = 15
     private static let pool: NIOThreadPool = {
-        let pool = NIOThreadPool(numberOfThreads: 2)
+        let pool = NIOThreadPool(numberOfThreads: 1)
         pool.start()
         return pool
     }()
