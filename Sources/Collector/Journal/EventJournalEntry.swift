@@ -59,7 +59,12 @@ enum EventJournalEntry {
     static let violation: JournalField = "DNP_VIOLATION"
 
     /// Appends a record, which may be a verdict, of a batch.
-    static func append(_ record: LedgerRecord, _ batch: LedgerBatch, key: IdentityKey, to entry: inout some EntryFields & ~Copyable) {
+    static func append(
+        _ record: LedgerRecord,
+        _ batch: LedgerBatch,
+        key: IdentityKey,
+        to entry: inout some EntryFields & ~Copyable
+    ) {
         switch record {
         case .event(let event): append(event, batch.events, key: key, to: &entry)
         case .cycle(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
@@ -68,7 +73,12 @@ enum EventJournalEntry {
     }
 
     /// - Parameter key: The key of the hashes that identify cycles.
-    static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout some EntryFields & ~Copyable) {
+    static func append(
+        _ event: Event,
+        _ records: [UInt8],
+        key: IdentityKey,
+        to entry: inout some EntryFields & ~Copyable
+    ) {
         let violations = event.shownViolations(in: records.span)
         entry.message { CanonicalJSON.append(event, in: records.span, to: &$0) }
         let hasFailed = event.kind.isFailure || event.isRefreshSuccessful == false
@@ -105,8 +115,12 @@ enum EventJournalEntry {
         entry.append(cycle) { $0.appendHex(hash) }
     }
 
-    private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout some EntryFields & ~Copyable)
-    {
+    private static func text(
+        _ field: JournalField,
+        _ text: Event.Text,
+        _ records: [UInt8],
+        _ entry: inout some EntryFields & ~Copyable
+    ) {
         if !text.isEmpty { entry.append(field) { $0.append(contentsOf: records[text]) } }
     }
 }
