@@ -9,8 +9,8 @@ extension LifecycleFold {
     /// The page that tells how the others are laid out; its name comes before theirs.
     package static let layoutKey = "about"
     /// The version of the layout of cycles, installations and totals. Version 1 had no page that says so; version 2 had 17
-    /// rules and no state of the rules across cycles that version 3 has.
-    static let stateVersion: UInt8 = 3
+    /// rules and no state of the rules across cycles that version 3 has; version 4 has other identities.
+    static let stateVersion: UInt8 = 4
 
     /// The size of the totals of one group, about twice what they take.
     private static let groupBytes = 4_096
@@ -47,7 +47,8 @@ extension LifecycleFold {
             isLayoutSaved = true
             var layout = StateWriter()
             layout.append(Self.stateVersion)
-            layout.append(Int64(identities.lastWithoutReasons.map { Int64($0) } ?? -1))
+            layout.append(identities.lastWithoutReasons.map { Int64($0) } ?? -1)
+            layout.append(identities.lastWithoutHashes.map { Int64($0) } ?? -1)
             delta.append(StatePage(key: Self.layoutKey, value: layout.bytes))
         }
         identities.takeChanges(into: &delta)
@@ -67,13 +68,14 @@ extension LifecycleFold {
             guard restoredVersion <= Self.stateVersion else {
                 throw StateError(key: page.key, problem: "the layout of a newer version")
             }
-            let last: Int64 = try reader.integer()
-            identities.lastWithoutReasons = UInt32(exactly: last)
+            identities.lastWithoutReasons = UInt32(exactly: try reader.integer() as Int64)
+            if restoredVersion > 3 { identities.lastWithoutHashes = UInt32(exactly: try reader.integer() as Int64) }
             isLayoutSaved = restoredVersion == Self.stateVersion
         } else if page.key.hasPrefix(IdentityPage.prefix) {
             let identityPage = try IdentityPage(page)
             identities.restore(identityPage)
-            if restoredVersion == 1 { identities.lastWithoutReasons = identityPage.generation }
+            if restoredVersion < 2 { identities.lastWithoutReasons = identityPage.generation }
+            if restoredVersion < 4 { identities.lastWithoutHashes = identityPage.generation }
         } else if page.key.hasPrefix(CyclePage.prefix) {
             try cycles.restore(page, version: restoredVersion)
         } else if page.key.hasPrefix(InstallationTable.prefix) {
@@ -110,7 +112,7 @@ extension LifecycleFold {
 extension LifecycleFold {
     /// Whether it continues the checkpoint of an earlier version, which remembered other identities and read some events
     /// in another way.
-    public var continuesEarlierVersion: Bool { identities.lastWithoutReasons != nil }
+    public var continuesEarlierVersion: Bool { identities.lastWithoutHashes != nil }
 
     /// Notes that an earlier version accepted the events so far, after they were folded again.
     public mutating func keepEarlierIdentities() { identities.keepEarlierIdentities() }

@@ -114,12 +114,12 @@ public struct LifecycleFold: Sendable {
 
     /// Whether an event or a batch with this identity was accepted within the deduplication window, or is proposed.
     public func isKnown(_ identity: UInt64) -> Bool {
-        identities.contains(identity) || proposed.contains(identity) || identities.containsWithoutReason(identity)
+        identities.contains(identity) || proposed.contains(identity) || identities.containsFormer(identity)
     }
 
     /// Proposes an identity; false for a duplicate of an accepted or a proposed one.
     public mutating func propose(_ identity: UInt64) -> Bool {
-        !identities.contains(identity) && !identities.containsWithoutReason(identity) && proposed.insert(identity)
+        !identities.contains(identity) && !identities.containsFormer(identity) && proposed.insert(identity)
     }
 
     /// Drops all proposals, after their transaction was applied or has failed.

@@ -174,6 +174,43 @@ struct FormerCheckpointTests {
         #expect(again.totals == restored.totals)
     }
 
+    @Test("after an upgrade the line of a content's hash is known that did not differ from the others of its moment")
+    func formerHashesAreKnown() throws {
+        let told = TestEvent(.contentCached, 411).content("bb").of(1)
+        let plain = TestEvent(.contentCached, 411).of(1)
+        var live = LifecycleFold.keeping()
+        try live.accept(Self.before)
+        var store = CheckpointStore()
+        store.save(live.takeChanges())
+        // As version 3 has it: one generation number, and the identity of the event without the mask.
+        var about = StateWriter()
+        about.append(3 as UInt8)
+        about.append(-1 as Int64)
+        store.pages["about"] = about.bytes
+        let identity = IdentityKey.identityWithoutHash(try Self.identity(told))
+        for key in store.pages.keys where key.hasPrefix("identities/") {
+            var page = StateWriter()
+            page.append(identity)
+            store.pages[key]? += page.bytes
+        }
+        // The second round restores what this version has saved.
+        for round in 0..<2 {
+            var restored = LifecycleFold.keeping()
+            for (key, value) in store.pages.sorted(by: { $0.key < $1.key }) {
+                try restored.restore(StatePage(key: key, value: value))
+            }
+            let known = try restored.accept([told, plain])
+            #expect(known == 0 && restored.remembersEarlierIdentities)
+            let other = Double(round + 412)
+            let isNew = try restored.accept([
+                TestEvent(.contentCached, other).content("bb").of(1), TestEvent(.contentCached, other).of(1),
+            ])
+            #expect(isNew == 2)
+            store.save(restored.takeChanges())
+            #expect(store.pages["about"]?.first == LifecycleFold.stateVersion)
+        }
+    }
+
     @Test("a checkpoint of the version before is written anew as a whole, and a denial in it still holds")
     func formerCheckpointIsWrittenAnew() throws {
         var (_, restored) = try Self.upgraded(denied: -10)

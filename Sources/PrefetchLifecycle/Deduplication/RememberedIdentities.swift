@@ -18,6 +18,8 @@ struct RememberedIdentities: Sendable {
     private var forgotten: [UInt32] = []
     /// The last generation with identities of a version that did not tell failures of one moment apart by their reasons.
     var lastWithoutReasons: UInt32?
+    /// The same where cached content with a hash was not told apart from one without.
+    var lastWithoutHashes: UInt32?
 
     init(window: Int64, limit: Int) {
         self.window = window
@@ -43,30 +45,35 @@ struct RememberedIdentities: Sendable {
 
     /// Whether identities of an older version are not forgotten yet.
     var remembersEarlierIdentities: Bool {
-        guard let lastWithoutReasons, let first = generations.first else { return false }
-        return first.number <= lastWithoutReasons
+        guard let lastWithoutHashes, let first = generations.first else { return false }
+        return first.number <= lastWithoutHashes
     }
 
-    /// Whether an older version remembered an event with this identity, whose failure may have had any reason.
+    /// Whether an older version remembered an event with this identity, without the reason of its failure or without
+    /// its hash.
     ///
     /// O(1), and nothing to do once those generations are forgotten.
-    func containsWithoutReason(_ identity: UInt64) -> Bool {
-        remembersEarlierIdentities
-            && IdentityKey.identitiesWithoutReason(identity).contains { isInEarlierGeneration($0) }
+    func containsFormer(_ identity: UInt64) -> Bool {
+        guard remembersEarlierIdentities else { return false }
+        return isKnown(IdentityKey.identityWithoutHash(identity), upTo: lastWithoutHashes)
+            || IdentityKey.identitiesWithoutReason(identity).contains { isKnown($0, upTo: lastWithoutReasons) }
     }
 
-    /// Whether an older version remembered an event with this identity, or without its reason.
+    /// Whether an older version remembered an event with this identity, as it is or as it was then.
     func containsEarlier(_ identity: UInt64) -> Bool {
-        remembersEarlierIdentities && (isInEarlierGeneration(identity) || containsWithoutReason(identity))
+        remembersEarlierIdentities && (isKnown(identity, upTo: lastWithoutHashes) || containsFormer(identity))
     }
 
-    private func isInEarlierGeneration(_ identity: UInt64) -> Bool {
-        guard let lastWithoutReasons else { return false }
-        return generations.contains { $0.number <= lastWithoutReasons && $0.contains(identity) }
+    private func isKnown(_ identity: UInt64, upTo last: UInt32?) -> Bool {
+        guard let last else { return false }
+        return generations.contains { $0.number <= last && $0.contains(identity) }
     }
 
     /// Notes that all identities so far may be those of an earlier version.
-    mutating func keepEarlierIdentities() { lastWithoutReasons = generations.last?.number }
+    mutating func keepEarlierIdentities() {
+        lastWithoutReasons = generations.last?.number
+        lastWithoutHashes = lastWithoutReasons
+    }
 
     /// Remembers an identity; `advance(to:)` must have opened a generation.
     mutating func insert(_ identity: UInt64) {

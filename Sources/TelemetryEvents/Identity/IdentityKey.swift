@@ -14,15 +14,16 @@ public struct IdentityKey: Sendable {
         self.second = second
     }
 
-    /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId`, a failure's reason
-    /// and the code of an error of the plugin, or what an event of the background refresh tells.
+    /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId`, a failure's reason,
+    /// whether a content's hash is told and the code of an error of the plugin, or what an event of the background refresh
+    /// tells.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
         if event.presence.contains(.originals), let known = OriginalHashes(event, in: bytes).identity {
-            return known ^ Self.reasonMask(of: event)
+            return known ^ Self.mask(of: event)
         }
-        return identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes)) ^ Self.reasonMask(of: event)
+        return identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes)) ^ Self.mask(of: event)
     }
 
     /// Returns `identity(of:in:)` and `schedule(of:in:)` at little more than the cost of one.
@@ -32,16 +33,16 @@ public struct IdentityKey: Sendable {
         if event.presence.contains(.originals) {
             let originals = OriginalHashes(event, in: bytes)
             let known = event.scheduleId.isEmpty ? nil : originals.schedule ?? schedule.finalized()
-            return ((originals.identity ?? identity) ^ Self.reasonMask(of: event), known)
+            return ((originals.identity ?? identity) ^ Self.mask(of: event), known)
         }
-        return (identity ^ Self.reasonMask(of: event), event.scheduleId.isEmpty ? nil : schedule.finalized())
+        return (identity ^ Self.mask(of: event), event.scheduleId.isEmpty ? nil : schedule.finalized())
     }
 
-    /// The hashes of an event whose ids are still as they were sent; the identity without a failure's reason, which the
-    /// event keeps itself.
+    /// The hashes of an event whose ids are still as they were sent; the identity without a failure's reason and a hash,
+    /// which the event keeps itself.
     func originals(of event: borrowing Event, in bytes: Span<UInt8>) -> OriginalHashes {
         let hashes = hashes(of: event, in: bytes)
-        return OriginalHashes(identity: hashes.identity ^ Self.reasonMask(of: event), schedule: hashes.schedule)
+        return OriginalHashes(identity: hashes.identity ^ Self.mask(of: event), schedule: hashes.schedule)
     }
 
     /// The identities that an event may have had before failures were told apart by their reasons: one of them is it.
@@ -51,11 +52,20 @@ public struct IdentityKey: Sendable {
         FailureReason.allCases.map { identity ^ $0.identityMask }
     }
 
-    /// What tells failures of one moment apart by their reason; 0 for any other event and for a failure without one.
+    /// The identity that an event that tells a content's hash had before such events were told apart from others of their
+    /// moment.
+    public static func identityWithoutHash(_ identity: UInt64) -> UInt64 { identity ^ contentHashMask }
+
+    /// A random word.
+    private static let contentHashMask: UInt64 = 0x5F1D_83A6_E2C4_097B
+
+    /// What tells events of one moment apart by what else they tell: failures by their reason, and a content that was
+    /// cached from the line that tells its hash; 0 for any other event.
     @inline(__always)
-    private static func reasonMask(of event: borrowing Event) -> UInt64 {
+    private static func mask(of event: borrowing Event) -> UInt64 {
         switch event.kind {
         case .prefetchFailure, .prefetchCompleted: event.reason.map(\.identityMask) ?? 0
+        case .contentCached: event.contentHash.isEmpty ? 0 : contentHashMask
         default: 0
         }
     }
@@ -70,7 +80,7 @@ public struct IdentityKey: Sendable {
     ) -> (identity: UInt64, schedule: UInt64?)? {
         guard event.presence.contains(.originals) else { return nil }
         let schedule = scheduleHash(of: event, in: bytes)
-        let identity = identity(of: event, in: bytes, after: schedule) ^ Self.reasonMask(of: event)
+        let identity = identity(of: event, in: bytes, after: schedule) ^ Self.mask(of: event)
         return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
     }
 
