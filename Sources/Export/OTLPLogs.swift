@@ -37,8 +37,8 @@ package struct OTLPLogs: Sendable {
             var record = Record(appendingTo: log.take())
             record.writer.fixed64(1, Self.nanoseconds(time))
             record.writer.fixed64(11, Self.nanoseconds(observed))
-            record.attribute(Self.identity, writing: identity)
             fill(&record)
+            record.attribute(Self.identity, writing: identity)
             log = record.finished()
         }
     }
@@ -62,7 +62,8 @@ package struct OTLPLogs: Sendable {
 
     private static func nanoseconds(_ microseconds: Int64) -> UInt64 { UInt64(max(microseconds, 0)) * 1_000 }
 
-    /// A record that is being appended. No field allocates; their order means nothing to a reader.
+    /// A record that is being appended: its name, severity and body in any order, then its attributes, which stand one after
+    /// the other for ``OTLPJSON``. No field allocates.
     package struct Record: ~Copyable {
         fileprivate var writer: ProtobufWriter
 

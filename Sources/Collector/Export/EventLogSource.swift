@@ -101,9 +101,9 @@ final class EventLogSource: LogSource {
                 identity.appendDecimal(number)
             }
         ) { log in
+            EventJournalEntry.append(record, batch, key: key, to: &log)
             log.append(JournalEntryNames.ledgerField) { $0 += life.utf8 }
             log.append(JournalEntryNames.sequenceField) { $0.appendDecimal(number) }
-            EventJournalEntry.append(record, batch, key: key, to: &log)
         }
     }
 }

@@ -7,7 +7,8 @@ internal import PrefetchLifecycle
 internal import RefreshLifecycle
 internal import TelemetryEvents
 
-/// What takes the fields of an entry one after the other: an entry of the journal, or a log record of another destination.
+/// What takes the fields of an entry: an entry of the journal, or a log record of another destination. Message, priority
+/// and event come before all others.
 protocol EntryFields: ~Copyable {
     /// Takes the text that people read, which the closure appends.
     mutating func message(writing text: (inout [UInt8]) -> Void)
@@ -83,8 +84,8 @@ enum EventJournalEntry {
         entry.message { CanonicalJSON.append(event, in: records.span, to: &$0) }
         let hasFailed = event.kind.isFailure || event.isRefreshSuccessful == false
         entry.priority(hasFailed || !violations.isEmpty ? 4 : 6)
-        entry.append(.messageID, event.kind.messageID)
         entry.event(event.kind.name)
+        entry.append(.messageID, event.kind.messageID)
         text(scheduleId, event.scheduleId, records, &entry)
         entry.append(timestamp) { event.timestamp.appendRFC3339(to: &$0) }
         if let due = event.scheduledFor { entry.append(scheduledFor) { due.appendRFC3339(to: &$0) } }
@@ -137,8 +138,8 @@ enum VerdictJournalEntry {
     static func append(_ verdict: CycleVerdict, to entry: inout some EntryFields & ~Copyable) {
         entry.message { $0 += verdict.json }
         entry.priority(verdict.journalPriority)
-        entry.append(.messageID, messageID)
         entry.event(CycleVerdict.event)
+        entry.append(.messageID, messageID)
         entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
         if let due = verdict.notificationTime {
             entry.append(EventJournalEntry.scheduledFor) { due.appendRFC3339(to: &$0) }
@@ -152,8 +153,8 @@ enum VerdictJournalEntry {
     static func append(_ verdict: RunVerdict, to entry: inout some EntryFields & ~Copyable) {
         entry.message { $0 += verdict.json }
         entry.priority(verdict.journalPriority)
-        entry.append(.messageID, runMessageID)
         entry.event(RunVerdict.event)
+        entry.append(.messageID, runMessageID)
         entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
         if let installation = verdict.installation { EventJournalEntry.append(cycle: installation, to: &entry) }
         entry.append(outcome, verdict.outcome.name)
