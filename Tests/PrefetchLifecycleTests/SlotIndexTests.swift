@@ -30,9 +30,9 @@ struct SlotIndexTests {
             }
             return found
         }
-        for step in 0..<30_000 {
+        for step in 0..<12_000 {
             // More come at first, and more go later.
-            if hashes.isEmpty || random.next() % 100 < (step < 15_000 ? 60 : 40) {
+            if hashes.isEmpty || random.next() % 100 < (step < 6_000 ? 60 : 40) {
                 let hash = Self.hash(&random)
                 guard hashes.count(where: { $0 == hash }) < 32 || hashes.count < 64 else { continue }
                 hashes.append(hash)

@@ -12,7 +12,7 @@ struct CollectorSimulationTests {
     private static let chosen: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["DNP_SIMULATIONS"] ?? ""
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
-        return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : 0..<250
+        return bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : 0..<120
     }()
 
     /// Seeds that once failed, one a line; what follows it says why.
