@@ -25,8 +25,8 @@ extension TemporaryDirectory {
     /// that it remembers.
     package func makeCheckpointContinueEarlierOne() throws {
         try rewriteCheckpoint { key, value in
-            // The version of the layout, and the last generation of that version.
-            key == "fold/about" ? Array(value.prefix(1)) + [UInt8](repeating: 0, count: 8) : nil
+            // The version of the layout, and the last generation without reasons and without hashes.
+            key == "fold/about" ? Array(value.prefix(1)) + [UInt8](repeating: 0, count: 16) : nil
         }
     }
 
