@@ -53,23 +53,33 @@ struct LedgerIdentity: Sendable {
         switch mark {
         case .absent:
             guard isMarkStored else { return }
+            beginUncompared(end: end, now: now)
             begin(.unmarked, after: end, acknowledged: .start, now: now)
         case .unreadable:
+            beginUncompared(end: end, now: now)
             begin(.unmarked, after: end, acknowledged: .start, now: now)
         case .read(let life, let position):
             guard isNews(position, of: life, end: end) else { return }
+            beginUncompared(end: end, now: now)
             begin(.mark, after: end, acknowledged: position, now: now)
         }
         renewal = current
+    }
+
+    /// Begins a life for the numbers that were given before the journal could be compared: none of them was sent, and the
+    /// journal may hold other events under the former id. What is begun next is after the end, and would hide that.
+    private mutating func beginUncompared(end: LedgerPosition, now: Int64) {
+        let last = max(comparable, current.after.sequence)
+        guard last < end.sequence else { return }
+        begin(.uncompared, after: LedgerPosition(batch: 0, sequence: last), acknowledged: .start, now: now)
     }
 
     /// Whether a mark shows what the ledger and its lives do not have.
     private func isNews(_ position: LedgerPosition, of life: String, end: LedgerPosition) -> Bool {
         guard let index = lives.lastIndex(where: { $0.id == life }) else { return position != .start }
         guard position.batch > end.batch || position.sequence > end.sequence else { return false }
-        guard index + 1 < lives.count else { return true }
         // The life behind the mark's was begun because of it, and the process ended before the mark was written again.
-        let known = lives[index + 1].acknowledged
+        guard let known = lives[(index + 1)...].first(where: { $0.reason != .uncompared })?.acknowledged else { return true }
         return position.batch > known.batch || position.sequence > known.sequence
     }
 

@@ -16,6 +16,8 @@ public struct LedgerLife: Hashable, Sendable {
         case unmarked
         /// The journal holds numbers that the ledger never gave.
         case journal
+        /// The numbers were given before the journal could be compared, and another life had to begin meanwhile.
+        case uncompared
     }
 
     /// Its place among all lives of the ledger, from 1.
@@ -40,7 +42,7 @@ public struct LedgerLife: Hashable, Sendable {
     public var missingBatches: Int64 { max(0, acknowledged.batch - after.batch) }
 
     /// What shows the missing events: without a mark only the journal can.
-    public var witness: Reason { reason == .unmarked ? .journal : reason }
+    public var witness: Reason { reason == .unmarked || reason == .uncompared ? .journal : reason }
 
     /// A new id, from the system's random numbers.
     static func makeID() -> String {
@@ -68,6 +70,8 @@ extension LedgerLife: CustomStringConvertible {
                     + "beside it shows \(acknowledged)"
             case .unmarked:
                 "the ledger's mark is missing or unreadable, so that nothing shows whether acknowledged events are missing"
+            case .uncompared:
+                "the numbers after \(after.sequence) were given before the journal could be compared"
             case .journal:
                 "the ledger is older than its journal: it had given numbers up to \(after.sequence), and the journal "
                     + "holds them up to \(acknowledged.sequence); \(events) that were acknowledged are missing"

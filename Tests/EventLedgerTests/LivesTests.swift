@@ -34,9 +34,11 @@ struct LivesTests {
     /// A ledger of 20 batches in the database and 20 in the log, as a kill leaves it in `image`.
     func fill() throws {
         let first = try EventLedger.sample(in: directory)
+        try first.journalCompared()
         try first.append((1...20).map { .sample($0, bytes: 2_000) })
         try first.close()
         let second = try EventLedger.sample(in: directory)
+        try second.journalCompared()
         for number in 21...40 { try second.append([.sample(number, bytes: 2_000)]) }
         try takeImage(to: image)
         try second.close()
@@ -167,6 +169,36 @@ struct LivesTests {
         try third.append([.sample(1)])
         try third.close()
         #expect(try open(image).lives.count == 2)
+    }
+
+    @Test("numbers given before the journal was compared get a life of their own where the mark begins another one")
+    func uncompared() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.journalCompared()
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        // The journal may hold other events under the numbers from 4 on, which a loss of power took from the ledger.
+        let second = try EventLedger.sample(in: directory)
+        try second.append([.sample(2), .sample(3)])
+        try takeImage(to: image)
+        try second.append([.sample(4)])
+        try FileBytes.copy(mark, to: image.path + "/ledger.mark")
+        let evidence = try FileBytes.read(mark)
+        try second.close()
+
+        let third = try open(image)
+        #expect(third.renewal?.reason == .mark && third.renewal?.missingEvents == 3)
+        #expect(third.lives.map(\.reason) == [.created, .uncompared, .mark])
+        #expect(third.lives.map(\.after.sequence) == [0, 3, 9])
+        #expect(third.comparable == 9)
+        let shown = try #require(try third.journalShowed(ledger.id, upTo: 5))
+        #expect(shown.reason == .uncompared && shown.missingEvents == 2 && shown.witness == .journal)
+        try third.close()
+        // Killed before the mark was written.
+        try FileBytes.write(evidence, to: image.path + "/ledger.mark")
+        let fourth = try open(image)
+        #expect(fourth.renewal == nil && fourth.lives == third.lives)
+        try fourth.close()
     }
 
     @Test("an older copy of the database beside a newer mark begins a life", arguments: [true, false])
