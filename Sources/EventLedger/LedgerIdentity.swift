@@ -79,7 +79,9 @@ struct LedgerIdentity: Sendable {
         guard let index = lives.lastIndex(where: { $0.id == life }) else { return position != .start }
         guard position.batch > end.batch || position.sequence > end.sequence else { return false }
         // The life behind the mark's was begun because of it, and the process ended before the mark was written again.
-        guard let known = lives[(index + 1)...].first(where: { $0.reason != .uncompared })?.acknowledged else { return true }
+        guard let known = lives[(index + 1)...].first(where: { $0.reason != .uncompared })?.acknowledged else {
+            return true
+        }
         return position.batch > known.batch || position.sequence > known.sequence
     }
 
