@@ -13,14 +13,22 @@ enum LogLinesTarget: FuzzTarget {
         var choices = input.choices
         let place = ends.isEmpty ? 0 : ends[choices.next(ends.count)]
         compare(whole, input.cut(at: place) { $0 }, input, "read in two pieces, cut at \(place)")
-        compare(whole, input.cut(at: place) { restarted($0, input) }, input, "read with a restart at \(place)")
+        let again = input.cut(at: place) { restarted($0, input) }
+        compare(whole, again, input, "read with a restart at \(place)", isRestart: true)
         checkDamage(input, at: place)
     }
 }
 
-private func compare(_ whole: LogReading, _ other: LogReading, _ input: LogInput, _ how: String) {
+private func compare(
+    _ whole: LogReading,
+    _ other: LogReading,
+    _ input: LogInput,
+    _ how: String,
+    isRestart: Bool = false
+) {
     let (events, others) =
-        input.namesNoProcess ? (whole.events, other.events) : (whole.stories, other.stories)
+        input.namesNoProcess
+        ? (whole.events(isRestart: isRestart), other.events(isRestart: isRestart)) : (whole.stories, other.stories)
     guard events == others else {
         let missing = events.filter { !others.contains($0) }
         let added = others.filter { !events.contains($0) }

@@ -11,11 +11,15 @@ struct LogReading {
     private(set) var batches: [DecodedEvents] = []
 
     /// Every event with its identity, in no order: what two readings of the same log have in common.
-    var events: [[UInt8]] {
+    ///
+    /// - Parameter isRestart: whether one of them restarted between two lines: an id for which a pseudonym stands is not
+    ///   saved, so that events told later have the identity under the pseudonym.
+    func events(isRestart: Bool) -> [[UInt8]] {
         lines { event, batch, identity in
             var line: [UInt8] = []
             CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
-            return line + Array("\(event.isTimeAssumed ? " assumed" : "") \(identity)".utf8)
+            let isKept = !isRestart || !batch.events.bytes[event.scheduleId].starts(with: "redacted-".utf8)
+            return line + Array("\(event.isTimeAssumed ? " assumed" : "") \(isKept ? identity : 0)".utf8)
         }
     }
 
