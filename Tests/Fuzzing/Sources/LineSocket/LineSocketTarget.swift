@@ -80,7 +80,15 @@ private struct Conversation {
     }
 
     /// The rejections as a client is told them, in the order of their lines.
-    var refusedLines: [String] { rejections.sorted { $0.index < $1.index }.map { "\($0.index) \($0)" } }
+    /// Lines that were refused, and why. An event whose line ends inside a text is cut short, or broken by the line's end
+    /// where that was there already.
+    var refusedLines: [String] {
+        rejections.sorted { $0.index < $1.index }.map { rejection in
+            var told = rejection
+            if told.reason == .truncated { told.reason = .malformedJSON }
+            return "\(told.index) \(told)"
+        }
+    }
 
     func check(_ bytes: [UInt8]) {
         let feeds = bytes.count { $0 == UInt8(ascii: "\n") }
