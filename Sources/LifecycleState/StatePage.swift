@@ -79,6 +79,14 @@ public struct StateReader {
     /// Reads a word of 64 bits.
     public mutating func word() throws(StateError) -> UInt64 { try integer() }
 
+    /// Reads a count; an error for one that no service reaches, so that sums of counts fit 64 bits.
+    public mutating func count() throws(StateError) -> UInt64 {
+        let count = try word()
+        // A million a second for 35 years.
+        guard count <= 1 << 50 else { throw error("a count that no service reaches") }
+        return count
+    }
+
     /// Reads an integer.
     @inlinable
     public mutating func integer<Word: FixedWidthInteger>() throws(StateError) -> Word {

@@ -91,12 +91,12 @@ public struct RefreshTotals: Hashable, Sendable {
 
     mutating func restore(_ reader: inout StateReader) throws(StateError) {
         for family in Self.families {
-            for index in self[keyPath: family].indices { self[keyPath: family][index] = try reader.word() }
+            for index in self[keyPath: family].indices { self[keyPath: family][index] = try reader.count() }
         }
         duration.sum = try reader.word()
         daysSinceTest.sum = try reader.word()
-        evictedRuns = try reader.word()
-        evictedInstallations = try reader.word()
+        evictedRuns = try reader.count()
+        evictedInstallations = try reader.count()
     }
 }
 

@@ -273,6 +273,9 @@ extension StateReader {
             client.last[place] = try integer()
             client.told[place] = version > 1 ? try integer() : client.last[place] >= 0 ? client.time.microseconds : .min
             client.offsets[place] = try integer()
+            guard client.last[place] <= Int64(UInt32.max), client.offsets[place].magnitude <= 1 << 50 else {
+                throw error("a client's count that none reaches")
+            }
         }
         for place in 0..<StageTally.count { client.recovered[place] = try integer() }
         client.baseTime = Timestamp(microseconds: try integer())

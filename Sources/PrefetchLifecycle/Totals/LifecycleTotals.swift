@@ -298,15 +298,15 @@ extension LifecycleTotals {
 
     /// - Parameter version: the version of the checkpoint's layout.
     mutating func restore(_ reader: inout StateReader, version: UInt8) throws(StateError) {
-        for count in Self.counts(version) { self[keyPath: count] = try reader.word() }
+        for count in Self.counts(version) { self[keyPath: count] = try reader.count() }
         for family in Self.families(version) {
             for index in self[keyPath: family].indices.prefix(Self.members(of: family, version)) {
-                self[keyPath: family][index] = try reader.word()
+                self[keyPath: family][index] = try reader.count()
             }
         }
         for histogram in Self.histograms {
             for bucket in self[keyPath: histogram].counts.indices {
-                self[keyPath: histogram].counts[bucket] = try reader.word()
+                self[keyPath: histogram].counts[bucket] = try reader.count()
             }
             self[keyPath: histogram].microseconds = try reader.word()
         }
