@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import MetricsRegistry
 import Testing
 
@@ -125,6 +126,94 @@ struct OTLPTests {
         #expect(text.contains("\"aggregationTemporality\":2"))
         #expect(text.contains("\"timeUnixNano\":\"1763186000500000000\""))
         #expect(try ExportReader.metricsJSON.read(json) == (try ExportReader.metrics.read(request.bytes)))
+    }
+
+    /// What the examples of opentelemetry-proto (examples/metrics.json) hold, but cumulative, and a histogram with as many
+    /// buckets as its bounds give.
+    private static let examples = #"""
+        [
+          {"name": "my.counter", "unit": "1", "description": "a counter", "sum": {
+            "aggregationTemporality": "AGGREGATION_TEMPORALITY_CUMULATIVE", "isMonotonic": true, "dataPoints": [
+              {"asDouble": 5, "startTimeUnixNano": "1544712660300000000", "timeUnixNano": "1544712660300000000",
+               "attributes": [{"key": "my.counter.attr", "value": {"stringValue": "some value"}}]}]}},
+          {"name": "my.gauge", "unit": "1", "description": "a gauge", "gauge": {"dataPoints": [
+              {"asDouble": 10, "timeUnixNano": "1544712660300000000",
+               "attributes": [{"key": "my.gauge.attr", "value": {"stringValue": "some value"}}]}]}},
+          {"name": "my.histogram", "unit": "1", "description": "a histogram", "histogram": {
+            "aggregationTemporality": "AGGREGATION_TEMPORALITY_CUMULATIVE", "dataPoints": [
+              {"startTimeUnixNano": "1544712660300000000", "timeUnixNano": "1544712660300000000", "count": "3",
+               "sum": 3, "bucketCounts": ["1", "2"], "explicitBounds": [1],
+               "attributes": [{"key": "my.histogram.attr", "value": {"stringValue": "some value"}}]}]}}
+        ]
+        """#
+
+    @Test("the metrics of opentelemetry-proto's examples read back whole, in both forms")
+    func examplesOfMetrics() throws {
+        let time: UInt64 = 1_544_712_660_300_000_000
+        func family(_ kind: MetricKind, _ name: String, _ change: (inout MetricsPage.Series) -> Void)
+            -> MetricsPage.Family
+        {
+            var series = MetricsPage.Series(labels: [MetricsPage.Label("my.\(name).attr", "some value")])
+            change(&series)
+            return MetricsPage.Family(
+                name: "my.\(name)",
+                help: "a \(name)",
+                unit: "ratio",
+                kind: kind,
+                series: [series]
+            )
+        }
+        let page = MetricsPage(
+            families: [
+                family(.counter, "counter") { ($0.value, $0.created) = (5, time) },
+                family(.gauge, "gauge") { $0.value = 10 },
+                family(.histogram, "histogram") {
+                    $0.created = time
+                    $0.histogram = MetricsPage.Histogram(
+                        count: 3,
+                        sum: 3,
+                        buckets: [
+                            MetricsPage.Bucket(upperBound: 1, cumulativeCount: 1),
+                            MetricsPage.Bucket(cumulativeCount: 3),
+                        ]
+                    )
+                },
+            ],
+            time: time
+        )
+        let request = try #require(Self.metrics.requests(page).first)
+        let read = try ExportReader.metrics.read(request.bytes)
+        let expected = try JSONSerialization.jsonObject(with: Data(Self.examples.utf8))
+        #expect(read["resourceMetrics"][0]["scopeMetrics"][0]["metrics"] == JSONTree(expected))
+        let json = try #require(OTLPJSON.metrics(request.bytes))
+        #expect(try ExportReader.metricsJSON.read(json) == read)
+    }
+
+    @Test("the record of opentelemetry-proto's example reads back, as far as this service has its like")
+    func exampleOfLogs() throws {
+        var logs = OTLPLogs(SamplePage.resource, version: "1")
+        let time: Int64 = 1_544_712_660_300_000
+        logs.append(time: time, observed: time, identity: { $0 += "life:1".utf8 }) { record in
+            record.severity(ofPriority: 6)
+            record.body { $0 += "Example log record".utf8 }
+            record.attribute(Array("string.attribute".utf8), "some string")
+            record.attribute(Array("array.attribute".utf8), all: ["many", "values"])
+        }
+        let finished = logs.finish()
+        let read = try ExportReader.logs.read(try #require(finished))
+        let expected = #"""
+            {"timeUnixNano": "1544712660300000000", "observedTimeUnixNano": "1544712660300000000",
+             "severityNumber": "SEVERITY_NUMBER_INFO", "severityText": "INFO",
+             "body": {"stringValue": "Example log record"}, "attributes": [
+               {"key": "string.attribute", "value": {"stringValue": "some string"}},
+               {"key": "array.attribute", "value": {"arrayValue": {"values": [
+                 {"stringValue": "many"}, {"stringValue": "values"}]}}},
+               {"key": "log.record.uid", "value": {"stringValue": "life:1"}}]}
+            """#
+        #expect(
+            read["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]
+                == JSONTree(try JSONSerialization.jsonObject(with: Data(expected.utf8)))
+        )
     }
 
     @Test("a page of many families goes in several requests, with each series once")
