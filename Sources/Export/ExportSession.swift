@@ -22,6 +22,7 @@ package final class ExportSession: Sendable {
     private let log: Logger
     private let state: Mutex<DeliveryState>
     private let told = Told()
+    private let warned = Told()
     private let started = ContinuousClock.now
 
     /// - Parameters:
@@ -146,6 +147,9 @@ package final class ExportSession: Sendable {
         }
         account(outcome, decision, count)
         tell(decision, before, after)
+        if case .taken(0, let note) = outcome, !note.isEmpty, warned.exchange(note) {
+            log.notice("a destination took all and warns: \(note)")
+        }
         return decision
     }
 

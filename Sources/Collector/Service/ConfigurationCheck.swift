@@ -120,14 +120,13 @@ private struct PathCheck {
     /// A file of the credentials directory is there once systemd starts the service.
     private mutating func checkExport(_ setting: ExportSetting, _ index: Int) {
         let directory = reading.configuration.credentialsDirectory
-        for stream in setting.streams.prefix(1) {
-            guard let message = ExportFiles.problem(of: stream, directory) else { continue }
-            let problem = ConfigurationProblem(reading.origin(of: "export", index), message)
-            if directory == nil, stream.headersFile?.contains("/") == false {
-                warnings.append(problem)
-            } else {
-                problems.append(problem)
-            }
+        // All streams of a destination have the same files.
+        guard let stream = setting.streams.first, let message = ExportFiles.problem(of: stream, directory) else { return }
+        let problem = ConfigurationProblem(reading.origin(of: "export", index), message)
+        if directory == nil, stream.headersFile?.contains("/") == false {
+            warnings.append(problem)
+        } else {
+            problems.append(problem)
         }
     }
 

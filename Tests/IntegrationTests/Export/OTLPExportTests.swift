@@ -198,7 +198,7 @@ struct OTLPExportTests {
         }
     }
 
-    @Test("a partial success is counted as refused and not repeated")
+    @Test("a partial success is counted as refused and not repeated, and a warning of a destination is told")
     func partialSuccess() async throws {
         try await withExportReceiver { receiver in
             try await receiver.answer("partial 3")
@@ -212,7 +212,12 @@ struct OTLPExportTests {
                 }
                 let records = await receiver.records
                 #expect(records.count >= batch.count && Received(records).numbers.count == records.count)
-                #expect(await service.log.contains("not all of it"))
+                #expect(await service.log.contains("refused what it got: not all of it"))
+                try await receiver.answer("partial 0")
+                _ = try await client.post(EventFactory(prefix: "warned").cycles(0..<1).ndjson)
+                try await eventually("a warning without a refusal is told") {
+                    await service.log.contains("took all and warns: not all of it")
+                }
             }
         }
     }
