@@ -121,7 +121,9 @@ private struct PathCheck {
     private mutating func checkExport(_ setting: ExportSetting, _ index: Int) {
         let directory = reading.configuration.credentialsDirectory
         // All streams of a destination have the same files.
-        guard let stream = setting.streams.first, let message = ExportFiles.problem(of: stream, directory) else { return }
+        guard let stream = setting.streams.first, let message = ExportFiles.problem(of: stream, directory) else {
+            return
+        }
         let problem = ConfigurationProblem(reading.origin(of: "export", index), message)
         if directory == nil, stream.headersFile?.contains("/") == false {
             warnings.append(problem)
