@@ -78,10 +78,8 @@ struct LedgerIdentity: Sendable {
     private func isNews(_ position: LedgerPosition, of life: String, end: LedgerPosition) -> Bool {
         guard let index = lives.lastIndex(where: { $0.id == life }) else { return position != .start }
         guard position.batch > end.batch || position.sequence > end.sequence else { return false }
-        // The life behind the mark's was begun because of it, and the process ended before the mark was written again.
-        guard let known = lives[(index + 1)...].first(where: { $0.reason != .uncompared })?.acknowledged else {
-            return true
-        }
+        // That life was begun because of the mark, and the process ended before the mark was written again.
+        guard let known = lives.begun(byMarkOf: index)?.acknowledged else { return true }
         return position.batch > known.batch || position.sequence > known.sequence
     }
 

@@ -54,6 +54,12 @@ public struct LedgerLife: Hashable, Sendable {
     }
 }
 
+extension [LedgerLife] {
+    /// The life that a mark of the one at an index has begun; nil where there is none yet. One for numbers that the journal
+    /// was not compared for may be between the two.
+    package func begun(byMarkOf index: Int) -> LedgerLife? { self[(index + 1)...].first { $0.reason != .uncompared } }
+}
+
 extension LedgerLife: CustomStringConvertible {
     /// What happened, for the log.
     public var description: String {

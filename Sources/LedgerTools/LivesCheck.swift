@@ -21,7 +21,11 @@ struct LivesCheck {
                 "\(newest.number) lives; the newest, \(newest.id), began after number \(newest.after.sequence)"
             if newest.reason == .unmarked { check.sentence += ", because ledger.mark was missing or unreadable" }
         }
-        for (life, former) in zip(lives.dropFirst(), lives) { add(life, former) }
+        for index in lives.indices.dropFirst() {
+            // Its numbers were given under another id before.
+            let former = lives[..<index].last { $0.reason != .uncompared } ?? lives[index - 1]
+            add(lives[index], former)
+        }
         compare(acknowledged, lives, end)
     }
 
@@ -49,7 +53,7 @@ struct LivesCheck {
                 guard position != .start else { return }
                 return check.fail("ledger.mark is of life \(PlainText.line(life)), which this ledger has not had")
             }
-            let known = index + 1 < lives.count ? lives[index + 1].acknowledged : end
+            let known = lives.begun(byMarkOf: index)?.acknowledged ?? end
             let isCovered = position.batch <= known.batch && position.sequence <= known.sequence
             guard position.batch > end.batch || position.sequence > end.sequence, !isCovered else { return }
             let missing = position.sequence - min(end.sequence, position.sequence)
