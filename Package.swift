@@ -58,6 +58,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CHeap"),
+        .systemLibrary(name: "CPriority"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -129,7 +130,7 @@ let package = Package(
         .target(
             name: "Export",
             dependencies: [
-                "HTTPExchange", "MetricsRegistry", "Gzip",
+                "CPriority", "HTTPExchange", "MetricsRegistry", "Gzip",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),

@@ -66,12 +66,13 @@ struct LedgerIdentity: Sendable {
         renewal = current
     }
 
-    /// Begins a life for the numbers that were given before the journal could be compared: none of them was sent, and the
-    /// journal may hold other events under the former id. What is begun next is after the end, and would hide that.
+    /// Begins a life for the numbers that were given before the journal could be compared: none of them was sent there, and
+    /// it may hold other events under the former id. What is begun next is after the end, and would hide that.
+    ///
+    /// Of a life that was never compared nothing was sent: the journal does not know its id.
     private mutating func beginUncompared(end: LedgerPosition, now: Int64) {
-        let last = max(comparable, current.after.sequence)
-        guard last < end.sequence else { return }
-        begin(.uncompared, after: LedgerPosition(batch: 0, sequence: last), acknowledged: .start, now: now)
+        guard comparable > current.after.sequence, comparable < end.sequence else { return }
+        begin(.uncompared, after: LedgerPosition(batch: 0, sequence: comparable), acknowledged: .start, now: now)
     }
 
     /// Whether a mark shows what the ledger and its lives do not have.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import CPriority
+internal import NIOCore
 internal import NIOPosix
 
 /// The thread that reads, encodes and compresses for all destinations; those that are behind take turns.
@@ -14,13 +15,16 @@ enum EncodingThread {
         pool.start()
         return pool
     }()
+    /// Goes on for it: a thread that this one started, such as the runtime starts for a task, would have its priority.
+    private static let loop = MultiThreadedEventLoopGroup.singleton.next()
 
     /// Runs work that takes milliseconds; nil where it throws.
     static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async -> Value? {
-        try? await pool.runIfActive {
-            // Of the calling thread alone, as Linux has it.
-            setpriority(Int32(PRIO_PROCESS.rawValue), 0, niceness)
+        let result = pool.runIfActive(eventLoop: loop) {
+            // Where that is refused it works as other threads do.
+            _ = dnp_set_niceness(niceness)
             return try work()
         }
+        return try? await result.get()
     }
 }

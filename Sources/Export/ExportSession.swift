@@ -22,7 +22,7 @@ package final class ExportSession: Sendable {
     private let log: Logger
     private let state: Mutex<DeliveryState>
     private let told = Told()
-    private let warned = Told()
+    private let hasWarned = Atomic(false)
     private let started = ContinuousClock.now
 
     /// - Parameters:
@@ -147,8 +147,8 @@ package final class ExportSession: Sendable {
         }
         account(outcome, decision, count)
         tell(decision, before, after)
-        if case .taken(0, let note) = outcome, !note.isEmpty, warned.exchange(note) {
-            log.notice("a destination took all and warns: \(note)")
+        if case .taken(0, let note) = outcome, !note.isEmpty, !hasWarned.exchange(true, ordering: .relaxed) {
+            log.notice("a destination took all and warns, which is told once: \(note)")
         }
         return decision
     }

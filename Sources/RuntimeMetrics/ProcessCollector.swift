@@ -80,10 +80,8 @@ public enum ProcessCollector {
             if let limit = readings.descriptorLimit() { fileLimit.set(limit) }
             if let limit = readings.virtualMemoryLimit() { virtualLimit.set(limit) }
             if let traffic = readings.networkTraffic() {
-                // They count since the namespace began, which the start of the machine is nearest to.
-                let created = readings.bootSeconds().map { Int64($0.rounded(.down)) * 1_000_000 }
-                received.restore(to: traffic.received, created: created)
-                sent.restore(to: traffic.sent, created: created)
+                received.restore(to: traffic.received)
+                sent.restore(to: traffic.sent)
             }
         }
     }

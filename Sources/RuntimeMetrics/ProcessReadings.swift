@@ -10,7 +10,7 @@
         private var statusFile = ProcFile("/proc/self/stat", capacity: 2_048)
         private var networkFile = ProcFile("/proc/self/net/netstat", capacity: 32_768)
         private let descriptors = ProcDirectory("/proc/self/fd")
-        private var boot: Double?
+        private var started: Double?
         private var networkRead: ContinuousClock.Instant?
         private var traffic: NetworkTraffic?
 
@@ -37,17 +37,11 @@
 
         /// When the process started, in seconds since 1970; unchanged if the clock is set later.
         mutating func startSeconds(_ status: ProcessStatus) -> Double? {
-            guard let boot = bootSeconds() else { return nil }
-            let ticksPerSecond = Double(max(sysconf(Int32(_SC_CLK_TCK)), 1))
-            return boot + Double(status.startTicks) / ticksPerSecond
-        }
-
-        /// When the machine started, in seconds since 1970; unchanged if the clock is set later.
-        mutating func bootSeconds() -> Double? {
-            if boot == nil, let now = seconds(of: CLOCK_REALTIME), let sinceBoot = seconds(of: CLOCK_BOOTTIME) {
-                boot = now - sinceBoot
+            if started == nil, let now = seconds(of: CLOCK_REALTIME), let sinceBoot = seconds(of: CLOCK_BOOTTIME) {
+                let ticksPerSecond = Double(max(sysconf(Int32(_SC_CLK_TCK)), 1))
+                started = now - sinceBoot + Double(status.startTicks) / ticksPerSecond
             }
-            return boot
+            return started
         }
 
         func descriptorLimit() -> Double? {
