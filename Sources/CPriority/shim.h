@@ -10,8 +10,8 @@
 /// Gives the calling thread a nice value; 0, or -1 with errno (sched_setattr(2), which older C libraries do not have).
 ///
 /// It also gets the shortest slice of time that Linux 6.12 and later know: until its end a thread that wakes up waits.
-/// setpriority(2) would set the nice value, too, but the Swift runtime calls it for threads of its own, and the packaged unit answers
-/// those calls without doing anything.
+/// setpriority(2) would set the nice value, too, but the Swift runtime calls it for threads of its own, and the packaged
+/// unit answers those calls without doing anything.
 static inline int dnp_set_niceness(int32_t niceness) {
     struct {
         uint32_t size, policy;
