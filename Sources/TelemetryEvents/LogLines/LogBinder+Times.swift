@@ -55,10 +55,13 @@ extension LogBinder {
         return .known(time)
     }
 
-    /// The time of the lines before the first stamp, a second before it; nil where nothing has one with a year.
+    /// The time of the lines before the first stamp, a second before it; nil where nothing has one with a year, or one that
+    /// no event may have.
     func headTime(in parsed: ParsedLog) -> Timestamp? {
         guard let stamp = parsed.messages.lazy.compactMap(\.stamp).first, stamp.hasYear else { return nil }
-        return Timestamp(microseconds: utc(stamp.wallMicroseconds, stamp.offsetSeconds).microseconds - 1_000_000)
+        let head = Timestamp(microseconds: utc(stamp.wallMicroseconds, stamp.offsetSeconds).microseconds - 1_000_000)
+        let isAccepted = head >= .earliestAccepted && head.microseconds - readAt.microseconds <= Timestamp.acceptedLead
+        return isAccepted ? head : nil
     }
 
     /// The time of a stamp in a stream without an absolute time: nearest to the log's last absolute time, else the
