@@ -69,10 +69,11 @@ struct LedgerIdentity: Sendable {
     /// Begins a life for the numbers that were given before the journal could be compared: none of them was sent there, and
     /// it may hold other events under the former id. What is begun next is after the end, and would hide that.
     ///
-    /// Of a life that was never compared nothing was sent: the journal does not know its id.
+    /// Nothing tells a life that was never compared from one that was and then lost all of its events.
     private mutating func beginUncompared(end: LedgerPosition, now: Int64) {
-        guard comparable > current.after.sequence, comparable < end.sequence else { return }
-        begin(.uncompared, after: LedgerPosition(batch: 0, sequence: comparable), acknowledged: .start, now: now)
+        let last = max(comparable, current.after.sequence)
+        guard last < end.sequence else { return }
+        begin(.uncompared, after: LedgerPosition(batch: 0, sequence: last), acknowledged: .start, now: now)
     }
 
     /// Whether a mark shows what the ledger and its lives do not have.

@@ -34,9 +34,11 @@ struct LivesTests {
     /// A ledger of 20 batches in the database and 20 in the log, as a kill leaves it in `image`.
     func fill() throws {
         let first = try EventLedger.sample(in: directory)
+        try first.journalCompared()
         try first.append((1...20).map { .sample($0, bytes: 2_000) })
         try first.close()
         let second = try EventLedger.sample(in: directory)
+        try second.journalCompared()
         for number in 21...40 { try second.append([.sample(number, bytes: 2_000)]) }
         try takeImage(to: image)
         try second.close()
