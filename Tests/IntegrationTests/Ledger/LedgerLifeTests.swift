@@ -209,7 +209,9 @@ struct LedgerLifeTests {
             let kept = Int(page.sum("dnp_telemetry_events_accepted_total"))
             #expect(kept < sent, "the damage is behind what the log had given back")
             #expect(try await missing(service, "mark") == Double(sent - kept))
-            #expect(page.value("dnp_telemetry_ledger_lives") == 2)
+            // Without a journal none was compared, so that the numbers before the loss get a life, too.
+            let lives = 3.0
+            #expect(page.value("dnp_telemetry_ledger_lives") == lives)
             #expect(await service.log.contains("\(sent - kept) events in "))
 
             try await send(EventFactory(prefix: "after").cycles(0..<10), to: service)
@@ -220,7 +222,7 @@ struct LedgerLifeTests {
             await service.kill()
             try await service.start()
             #expect(try await missing(service, "mark") == Double(sent - kept), "it is not forgotten, nor told twice")
-            #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == 2)
+            #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == lives)
         }
     }
 
