@@ -9,8 +9,8 @@ extension LifecycleFold {
     /// The page that tells how the others are laid out; its name comes before theirs.
     package static let layoutKey = "about"
     /// The version of the layout of cycles, installations and totals. Version 1 had no page that says so; version 2 had 17
-    /// rules and no state of the rules across cycles that version 3 has; version 4 has other identities.
-    static let stateVersion: UInt8 = 4
+    /// rules and no state of the rules across cycles that version 3 has; versions 4 and 5 have other identities.
+    static let stateVersion: UInt8 = 5
 
     /// The size of the totals of one group, about twice what they take.
     private static let groupBytes = 4_096
@@ -75,7 +75,7 @@ extension LifecycleFold {
             let identityPage = try IdentityPage(page)
             identities.restore(identityPage)
             if restoredVersion < 2 { identities.lastWithoutReasons = identityPage.generation }
-            if restoredVersion < 4 { identities.lastWithoutHashes = identityPage.generation }
+            if restoredVersion < Self.stateVersion { identities.lastWithoutHashes = identityPage.generation }
         } else if page.key.hasPrefix(CyclePage.prefix) {
             try cycles.restore(page, version: restoredVersion)
         } else if page.key.hasPrefix(InstallationTable.prefix) {

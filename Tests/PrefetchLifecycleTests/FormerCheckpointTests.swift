@@ -174,18 +174,21 @@ struct FormerCheckpointTests {
         #expect(again.totals == restored.totals)
     }
 
-    @Test("after an upgrade the line of a content's hash is known that did not differ from the others of its moment")
-    func formerHashesAreKnown() throws {
-        let told = TestEvent(.contentCached, 411).content("bb").of(1)
-        let plain = TestEvent(.contentCached, 411).of(1)
+    @Test(
+        "after an upgrade the line of a content's hash is known that did not differ from the others of its moment",
+        arguments: [(3 as UInt8, EventKind.contentCached), (4, .prefetchUsedForNotification)]
+    )
+    func formerHashesAreKnown(version: UInt8, kind: EventKind) throws {
+        let told = TestEvent(kind, 411).content("bb").of(1)
+        let plain = TestEvent(kind, 411).of(1)
         var live = LifecycleFold.keeping()
         try live.accept(Self.before)
         var store = CheckpointStore()
         store.save(live.takeChanges())
-        // As version 3 has it: one generation number, and the identity of the event without the mask.
+        // As that version has it: no generation with other identities, and the identity of the event without the mask.
         var about = StateWriter()
-        about.append(3 as UInt8)
-        about.append(-1 as Int64)
+        about.append(version)
+        for _ in 2..<version { about.append(-1 as Int64) }
         store.pages["about"] = about.bytes
         let identity = IdentityKey.identityWithoutHash(try Self.identity(told))
         for key in store.pages.keys where key.hasPrefix("identities/") {
@@ -203,7 +206,7 @@ struct FormerCheckpointTests {
             #expect(known == 0 && restored.remembersEarlierIdentities)
             let other = Double(round + 412)
             let isNew = try restored.accept([
-                TestEvent(.contentCached, other).content("bb").of(1), TestEvent(.contentCached, other).of(1),
+                TestEvent(kind, other).content("bb").of(1), TestEvent(kind, other).of(1),
             ])
             #expect(isNew == 2)
             store.save(restored.takeChanges())

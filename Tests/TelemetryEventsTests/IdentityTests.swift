@@ -40,17 +40,18 @@ struct IdentityTests {
         }
     }
 
-    @Test("whether a content's hash is told is part of the identity of cached content only, and can be taken off again")
+    @Test("whether a content's hash is told is part of the identity of content, and can be taken off again")
     func identityCoversAHash() throws {
         let hash = #","contentHash":"d41d8cd98f00b204e9800998ecf8427e""#
         let other = #","contentHash":"0cc175b9c0f1b6a831c399e269772661""#
-        let cached = #""event":"content_cached""#
-        let told = try hashes(event(with: cached + hash)).identity
-        let plain = try hashes(event(with: cached)).identity
-        #expect(told != plain && IdentityKey.identityWithoutHash(told) == plain)
-        #expect(try hashes(event(with: cached + other)).identity == told)
-        let used = #""event":"prefetch_used_for_notification""#
-        #expect(try hashes(event(with: used + hash)).identity == hashes(event(with: used)).identity)
+        for kind in [#""event":"content_cached""#, #""event":"prefetch_used_for_notification""#] {
+            let told = try hashes(event(with: kind + hash)).identity
+            let plain = try hashes(event(with: kind)).identity
+            #expect(told != plain && IdentityKey.identityWithoutHash(told) == plain)
+            #expect(try hashes(event(with: kind + other)).identity == told)
+        }
+        let success = #""event":"prefetch_success""#
+        #expect(try hashes(event(with: success + hash)).identity == hashes(event(with: success)).identity)
     }
 
     @Test("a cycle is identified by installation and schedule id, or else by its notification time")

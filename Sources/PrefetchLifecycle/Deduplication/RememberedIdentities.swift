@@ -18,7 +18,7 @@ struct RememberedIdentities: Sendable {
     private var forgotten: [UInt32] = []
     /// The last generation with identities of a version that did not tell failures of one moment apart by their reasons.
     var lastWithoutReasons: UInt32?
-    /// The same where cached content with a hash was not told apart from one without.
+    /// The same where content with a hash was not told apart from content without one.
     var lastWithoutHashes: UInt32?
 
     init(window: Int64, limit: Int) {

@@ -59,13 +59,13 @@ public struct IdentityKey: Sendable {
     /// A random word.
     private static let contentHashMask: UInt64 = 0x5F1D_83A6_E2C4_097B
 
-    /// What tells events of one moment apart by what else they tell: failures by their reason, and a content that was
-    /// cached from the line that tells its hash; 0 for any other event.
+    /// What tells events of one moment apart by what else they tell: failures by their reason, and content that was cached
+    /// or used from the line that tells its hash; 0 for any other event.
     @inline(__always)
     private static func mask(of event: borrowing Event) -> UInt64 {
         switch event.kind {
         case .prefetchFailure, .prefetchCompleted: event.reason.map(\.identityMask) ?? 0
-        case .contentCached: event.contentHash.isEmpty ? 0 : contentHashMask
+        case .contentCached, .prefetchUsedForNotification: event.contentHash.isEmpty ? 0 : contentHashMask
         default: 0
         }
     }
