@@ -135,6 +135,26 @@ struct LogOrderTests {
         #expect(try schedules(of: "prefetch_used_for_notification", in: log) == [first, second])
     }
 
+    @Test(
+        "a cycle gets no id from a time that no event may have",
+        arguments: ["0001-01-01T00:00:00Z", "2019-12-31T23:59:59Z", "9999-12-31T23:59:59Z"]
+    )
+    func impossibleTimesNameNoCycle(time: String) throws {
+        let log = """
+            \(time) [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-14T05:50:01Z [DNP-FETCH] Starting fetch from https://api.example.org/notifications
+            2025-11-14T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+
+            """
+        let reading = try LogReading(log)
+        #expect(reading.rejections.map(\.index) == [0])
+        #expect(
+            reading.bound == [
+                "prefetch_started unnamed-2025-11-14T05:50:01Z -", "prefetch_success unnamed-2025-11-14T05:50:01Z -",
+            ]
+        )
+    }
+
     @Test("an execution the day after, of which nothing else is told, is not one of the day before")
     func executionTheDayAfter() throws {
         let log = Self.scheduled + Self.executed + Self.delivered

@@ -23,6 +23,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// 2020-01-01T00:00:00Z, the earliest accepted event time; earlier ones come from an unset clock.
     public static let earliestAccepted = Timestamp(seconds: 1_577_836_800)
 
+    /// 2100-01-01T00:00:00Z, before which every planned time is.
+    static let latestPlanned = Timestamp(seconds: 4_102_444_800)
+
     /// 48 hours in microseconds: how far an event may be ahead of the receiver's clock.
     public static let acceptedLead: Int64 = 48 * 3_600 * 1_000_000
 

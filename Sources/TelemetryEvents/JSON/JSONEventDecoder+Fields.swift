@@ -7,7 +7,6 @@ extension JSONEventDecoder {
     static let tebibyte: Int64 = 1 << 40
     /// How many bytes of free text are inspected.
     private static let maximumTextBytes = 1_024
-    private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
 
     /// Reads the value of a known field into the draft; null counts as absent.
     mutating func read(
@@ -175,7 +174,7 @@ extension JSONEventDecoder {
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> Timestamp {
         let time = try time(field, &scanner, bytes)
-        guard time < Self.latestPlanned else { throw JSONFault(.outOfRange, field) }
+        guard time < .latestPlanned else { throw JSONFault(.outOfRange, field) }
         return time
     }
 

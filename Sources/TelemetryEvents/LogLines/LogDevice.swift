@@ -190,10 +190,14 @@ struct KnownCycle {
     }
 
     /// Stops waiting for an id. A cycle without a due time gets an id from its first event, since events need one of
-    /// the two.
+    /// the two; not from a time that no event may have, with which the event is refused and the id would be no plain one.
     mutating func release(at time: Timestamp, _ key: IdentityKey) {
+        if idHash != 0 || due != nil {
+            progress.insert(.released)
+            return
+        }
+        guard time >= .earliestAccepted, time < .latestPlanned else { return }
         progress.insert(.released)
-        guard idHash == 0, due == nil else { return }
         id.text = Array("unnamed-\(time)".utf8)
         idHash = key.text(id.text.span, 0..<id.text.count)
     }

@@ -107,7 +107,6 @@ struct LogMessageReader: Sendable {
     static let secondsInTenYears: Int64 = 315_360_000
     static let microsecondsInADay: Int64 = 86_400_000_000
     static let tebibyte: Int64 = 1 << 40
-    private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
 
     private let grammar = LogGrammar.shared
     private let refreshGrammar = LogGrammar.ofRefresh
@@ -269,7 +268,7 @@ struct LogMessageReader: Sendable {
         let time =
             stamp.offsetSeconds.map { Timestamp(microseconds: stamp.wallMicroseconds &- Int64($0) &* 1_000_000) }
             ?? Timestamp(microseconds: zone.utcMicroseconds(wall: stamp.wallMicroseconds))
-        return time >= .earliestAccepted && time < Self.latestPlanned ? time : nil
+        return time >= .earliestAccepted && time < .latestPlanned ? time : nil
     }
 }
 
