@@ -167,6 +167,10 @@ define crash
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(CAMPAIGN),--campaign $(CAMPAIGN))
 endef
 
+.PHONY: crash-packages
+crash-packages:
+	@$(call install,$(POWER_PACKAGES))
+
 .PHONY: crash
 crash: swift build-packages ## Kill the service under load, at system calls and at random: make crash ROUNDS=1000
 	@$(call crash,kills,$(CRASH_PACKAGES))
