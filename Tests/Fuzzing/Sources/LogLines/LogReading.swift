@@ -14,12 +14,17 @@ struct LogReading {
     ///
     /// - Parameter isRestart: whether one of them restarted between two lines: an id for which a pseudonym stands is not
     ///   saved, so that events told later have the identity under the pseudonym.
+    ///
+    /// An assumed time may be that of the first stamp behind the line, which only the piece with both of them knows.
     func events(isRestart: Bool) -> [[UInt8]] {
         lines { event, batch, identity in
+            var event = event
+            let isAssumed = event.isTimeAssumed
+            if isAssumed { event.timestamp = .earliestAccepted }
             var line: [UInt8] = []
             CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
-            let isKept = !isRestart || !batch.events.bytes[event.scheduleId].starts(with: "redacted-".utf8)
-            return line + Array("\(event.isTimeAssumed ? " assumed" : "") \(isKept ? identity : 0)".utf8)
+            let isPseudonym = batch.events.bytes[event.scheduleId].starts(with: "redacted-".utf8)
+            return line + Array(isAssumed ? " assumed".utf8 : " \(isRestart && isPseudonym ? 0 : identity)".utf8)
         }
     }
 
