@@ -15,16 +15,19 @@ struct LogReading {
     /// - Parameter isRestart: whether one of them restarted between two lines: an id for which a pseudonym stands is not
     ///   saved, so that events told later have the identity under the pseudonym.
     ///
-    /// An assumed time may be that of the first stamp behind the line, which only the piece with both of them knows.
+    /// An assumed time may be that of the first stamp behind the line, which only the piece with both of them knows, and
+    /// what has no name is called after it.
     func events(isRestart: Bool) -> [[UInt8]] {
         lines { event, batch, identity in
-            var event = event
-            let isAssumed = event.isTimeAssumed
-            if isAssumed { event.timestamp = .earliestAccepted }
+            var (event, identity) = (event, identity)
+            let id = batch.events.bytes[event.scheduleId]
+            if isRestart, id.starts(with: "redacted-".utf8) { identity = 0 }
+            if event.isTimeAssumed || id.starts(with: "unnamed-".utf8) { identity = 0 }
+            if id.starts(with: "unnamed-".utf8) { event.scheduleId = 0..<0 }
+            if event.isTimeAssumed { event.timestamp = .earliestAccepted }
             var line: [UInt8] = []
             CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
-            let isPseudonym = batch.events.bytes[event.scheduleId].starts(with: "redacted-".utf8)
-            return line + Array(isAssumed ? " assumed".utf8 : " \(isRestart && isPseudonym ? 0 : identity)".utf8)
+            return line + Array("\(event.isTimeAssumed ? " assumed" : "") \(identity)".utf8)
         }
     }
 
