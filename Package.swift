@@ -63,6 +63,7 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("DNP_COMMIT", to: "\"\(commit)\"")]),
+        .target(name: "CProgramPages"),
         .target(name: "CStartSignals"),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
@@ -203,7 +204,7 @@ let package = Package(
                 "RefreshLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Export", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames",
                 "Hashing",
-                "SystemPrimitives", "CCrypt", "CStartSignals",
+                "SystemPrimitives", "CCrypt", "CProgramPages", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -374,7 +375,7 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Export", "Gzip",
+                "CProgramPages", "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Export", "Gzip",
                 "Journald",
                 "LedgerState", "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
