@@ -153,6 +153,11 @@ bench: swift test-packages ## Measure, beside peers where there are some
 bench-compare: swift test-packages ## Measure against another commit by turns: make bench-compare BASE=main ONLY=fold
 	@Benchmarks/compare "$(BASE)" $(if $(ONLY),--only $(ONLY))
 
+.PHONY: bench-growth
+bench-growth: swift test-packages ## Measure how costs grow with events, cycles, installations, series and connections
+	@$(call install,gnuplot-nox)
+	@Benchmarks/growth
+
 .PHONY: fuzz
 fuzz: swift build-packages python-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
 	@swift build $(BUILD_FLAGS) --product dnp-telemetry

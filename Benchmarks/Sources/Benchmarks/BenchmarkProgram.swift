@@ -10,11 +10,13 @@ enum BenchmarkProgram {
         [
             DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self,
             LargeScrapeBenchmark.self, ScrapedCommitBenchmark.self, ExportBenchmark.self, ConsoleBenchmark.self,
-            LogsBenchmark.self, JournalBenchmark.self, InstrumentBenchmark.self, ContentionBenchmark.self,
-            ExpositionBenchmark.self,
-            FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,
+            LogsBenchmark.self, EventFileBenchmark.self, JournalBenchmark.self, InstrumentBenchmark.self,
+            ContentionBenchmark.self, ExpositionBenchmark.self, FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,
         ]
     }
+
+    /// Those that run only where they are named.
+    private static var longer: [any Benchmark.Type] { [GrowthBenchmark.self] }
 
     static func main() throws {
         do {
@@ -31,7 +33,8 @@ enum BenchmarkProgram {
 
     private static func run(_ options: Options) throws {
         signal(SIGPIPE, SIG_IGN)
-        let names = benchmarks.map { $0.name }
+        let every = benchmarks + longer
+        let names = every.map { $0.name }
         for name in options.only.sorted() where !names.contains(name) {
             throw BenchmarkFailure("no benchmark is called \(name); there are \(names.joined(separator: ", "))")
         }
@@ -39,7 +42,7 @@ enum BenchmarkProgram {
         var report = Report(machine: Machine())
         var failures = 0
         let wholeUse = CPUUse(cores: report.machine.cores)
-        for benchmark in benchmarks where options.only.isEmpty || options.only.contains(benchmark.name) {
+        for benchmark in options.only.isEmpty ? benchmarks : every.filter({ options.only.contains($0.name) }) {
             let watch = Stopwatch()
             let use = CPUUse(cores: report.machine.cores)
             do {

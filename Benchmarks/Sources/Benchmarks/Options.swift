@@ -10,6 +10,8 @@ struct Options {
     var meter = ""
     /// The compiled peers/client_golang; empty when there is none.
     var clientGolang = ""
+    /// The executable of jq; empty when there is none.
+    var jq = ""
     /// The executable of mtail, and what it is to count.
     var mtail = ""
     var mtailProgram = ""
@@ -35,6 +37,7 @@ struct Options {
             case "--journal-peer": journalPeer = value
             case "--meter": meter = value
             case "--client-golang": clientGolang = value
+            case "--jq": jq = value
             case "--mtail": mtail = value
             case "--mtail-program": mtailProgram = value
             case "--work": workDirectory = value

@@ -7,18 +7,20 @@ struct EventLineWriter {
     private(set) var bytes: [UInt8] = []
     private(set) var lines = 0
     private let cyclesInARow: Int
+    private let installations: Int
 
-    init(cyclesInARow: Int) {
+    init(cyclesInARow: Int, installations: Int = 50) {
         self.cyclesInARow = cyclesInARow
+        self.installations = installations
     }
 
-    /// Begins an event of a cycle; the cycles go round 50 installations.
+    /// Begins an event of a cycle; the cycles go round the installations.
     mutating func begin(_ kind: String, _ cycle: Int, at microseconds: Int64) {
         bytes.append(contentsOf: "{\"event\":\"".utf8)
         bytes.append(contentsOf: kind.utf8)
         bytes.append(contentsOf: "\",\"scheduleId\":\"daily-".utf8)
         bytes.appendDecimal(Int64(10_000_000 + cycle))
-        installation(1_000_000_010 + cycle / cyclesInARow % 50)
+        installation(1_000_000_010 + cycle / cyclesInARow % installations)
         time("timestamp", microseconds)
     }
 

@@ -12,7 +12,9 @@ struct MeteredRun {
     let output: String
 
     /// Runs the program to its end.
-    init(_ command: [String], in room: BenchmarkRoom) throws {
+    ///
+    /// - Parameter good: the highest exit status that is no failure.
+    init(_ command: [String], in room: BenchmarkRoom, upTo good: Int32 = 0) throws {
         guard !room.options.meter.isEmpty else { throw BenchmarkFailure("no --meter was named") }
         let directory = try room.directory("metered")
         defer { TemporaryDirectory.remove(directory) }
@@ -20,7 +22,7 @@ struct MeteredRun {
         let errors = "\(directory)/errors"
         let figures = "\(directory)/figures"
         let status = try ChildProcess([room.options.meter, figures] + command, output: printed, errors: errors).wait()
-        guard status == 0 else {
+        guard status & 0xFF == 0, status >> 8 <= good else {
             let told = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
             throw BenchmarkFailure("\(command.joined(separator: " ")) ended with \(status): \(told.suffix(500))")
         }
