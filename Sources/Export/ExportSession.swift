@@ -21,8 +21,7 @@ package final class ExportSession: Sendable {
     private let now: @Sendable () -> Int64
     private let log: Logger
     private let state: Mutex<DeliveryState>
-    private let told = Told()
-    private let hasWarned = Atomic(false)
+    private let told = Mutex(Told())
     private let started = ContinuousClock.now
 
     /// - Parameters:
@@ -147,7 +146,7 @@ package final class ExportSession: Sendable {
         }
         account(outcome, decision, count)
         tell(decision, before, after)
-        if case .taken(0, let note) = outcome, !note.isEmpty, !hasWarned.exchange(true, ordering: .relaxed) {
+        if case .taken(0, let note) = outcome, !note.isEmpty, told.withLock({ $0.isFirstWarning() }) {
             log.notice("a destination took all and warns, which is told once: \(note)")
         }
         return decision
@@ -171,26 +170,33 @@ package final class ExportSession: Sendable {
     /// The log tells the first failure, each other reason and the end, not each attempt.
     private func tell(_ decision: DeliveryState.Decision, _ before: DeliveryState, _ after: DeliveryState) {
         switch (decision, after.complaint) {
-        case (.proceed(let refused), let reason?) where told.exchange("refused: \(reason)"):
+        case (.proceed(let refused), let reason?) where isNews("refused: \(reason)"):
             log.error("a destination refused what it got: \(reason)", metadata: ["refused": "\(refused)"])
-        case (.again, let reason?) where after.failures == 1 && before.failures == 0 && told.exchange(reason):
+        case (.again, let reason?) where after.failures == 1 && before.failures == 0 && isNews(reason):
             log.warning("a destination takes nothing: \(reason); trying again")
-        case (.proceed, nil) where told.exchange(nil):
+        case (.proceed, nil) where isNews(nil):
             log.notice("the destination takes everything again")
         default: break
         }
     }
 
-    /// What the log has told last; nil where that was that all is well.
-    private struct Told: ~Copyable {
-        private let last = Mutex<String?>(nil)
+    private func isNews(_ complaint: String?) -> Bool { told.withLock { $0.isNews(complaint) } }
 
-        /// Whether something else is to be told.
-        func exchange(_ next: String?) -> Bool {
-            last.withLock { last in
-                defer { last = next }
-                return last != next
-            }
+    /// What the log has told.
+    private struct Told {
+        /// The last failure; nil where the last was that all is well.
+        private var complaint: String?
+        private var hasWarned = false
+
+        /// Whether this is not what was told last.
+        mutating func isNews(_ next: String?) -> Bool {
+            defer { complaint = next }
+            return complaint != next
+        }
+
+        mutating func isFirstWarning() -> Bool {
+            defer { hasWarned = true }
+            return !hasWarned
         }
     }
 }
