@@ -72,8 +72,8 @@ build: swift build-packages ## Build everything, tests included
 .PHONY: test
 test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
 	@swift build $(BUILD_FLAGS) --build-tests
-	@binaries=$$(swift build --show-bin-path) && Tests/run "$$binaries/dnp-telemetryPackageTests.xctest" \
-		$(or $(ONLY),--beside Tests/Browser/run "$$binaries/dnp-telemetry")
+	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
+	@$(if $(ONLY),,Tests/Browser/run "$$(swift build --show-bin-path)/dnp-telemetry")
 
 .PHONY: browser
 browser: swift test-packages .build-python/installed ## Click through the console in Chromium and Firefox
