@@ -67,7 +67,7 @@ package enum CollectorService {
             let barrier = StartupBarrier { addresses in
                 supervisor.ready()
                 announce(StartScreen(configuration, addresses: addresses, opening: opening))
-                // Of 30 MB that the start has touched 8 are used again.
+                // Of 40 MB of code that the start has touched the service goes on with half.
                 _ = program_pages_release()
             }
             let listeners = try ServiceListeners(
