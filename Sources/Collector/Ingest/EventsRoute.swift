@@ -140,7 +140,7 @@ struct EventsRoute: Sendable {
         _ sender: Sender,
         _ request: Request
     ) throws(Problem) -> (DecodedEvents, BatchIdentity?, earlier: DecodedEvents?) {
-        let batch = try batchIdentity(request, bytes)
+        let batch = try batchIdentity(request, bytes, sender)
         let decoded = decode(bytes, format, sender)
         guard looksBack, format != .log, sender.owner != nil else { return (decoded, batch, nil) }
         return (decoded, batch, decodeJSON(bytes, format, sender.namesOfEarlierVersions(key), of: nil))
@@ -194,14 +194,19 @@ struct EventsRoute: Sendable {
         return decoded
     }
 
-    /// Identifies a batch by its `Idempotency-Key` and its decompressed body.
-    private func batchIdentity(_ request: Request, _ bytes: Span<UInt8>) throws(Problem) -> BatchIdentity? {
+    /// Identifies a batch by its `Idempotency-Key`, its sender and its decompressed body.
+    private func batchIdentity(
+        _ request: Request,
+        _ bytes: Span<UInt8>,
+        _ sender: Sender
+    ) throws(Problem) -> BatchIdentity? {
         guard let name = HTTPField.Name("Idempotency-Key"), let value = request.headers[name] else { return nil }
         let key = Array(value.utf8)
         guard (1...256).contains(key.count) else { throw .unusableIdempotencyKey }
+        let (installation, source) = (sender.installation, sender.source)
         return BatchIdentity(
-            key: identityKey.batch(idempotencyKey: key.span),
-            keyAndBody: identityKey.batch(idempotencyKey: key.span, body: bytes)
+            key: identityKey.batch(idempotencyKey: key.span, of: installation, from: source),
+            keyAndBody: identityKey.batch(idempotencyKey: key.span, body: bytes, of: installation, from: source)
         )
     }
 

@@ -118,20 +118,35 @@ public struct IdentityKey: Sendable {
         return scheduleHash(of: event, in: bytes).finalized()
     }
 
-    /// The hash that deduplicates batches: of the sender's `Idempotency-Key`.
-    public func batch(idempotencyKey: Span<UInt8>) -> UInt64 {
+    /// The hash that deduplicates batches: of the sender's `Idempotency-Key` and of whose the batch is.
+    ///
+    /// - Parameters:
+    ///   - installation: the one that all events are of that name none; nil where the request says none.
+    ///   - source: the file or stream that they come from.
+    public func batch(
+        idempotencyKey: Span<UInt8>,
+        of installation: Pseudonym? = nil,
+        from source: Pseudonym? = nil
+    ) -> UInt64 {
         var hash = KeyedHash(self)
         hash.combine(0xB)
         hash.combine(idempotencyKey, 0..<idempotencyKey.count)
+        hash.combine(installation, source)
         return hash.finalized()
     }
 
     /// The same including the body, which detects a key reused for other events.
-    public func batch(idempotencyKey: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
+    public func batch(
+        idempotencyKey: Span<UInt8>,
+        body: Span<UInt8>,
+        of installation: Pseudonym? = nil,
+        from source: Pseudonym? = nil
+    ) -> UInt64 {
         var hash = KeyedHash(self)
         hash.combine(0xC)
         hash.combine(idempotencyKey, 0..<idempotencyKey.count)
         hash.combine(body, 0..<body.count)
+        hash.combine(installation, source)
         return hash.finalized()
     }
 
@@ -247,6 +262,16 @@ private struct KeyedHash {
         round()
         v0 ^= word
         words &+= 1
+    }
+
+    /// Combines whose a batch is, where that is known.
+    mutating func combine(_ installation: Pseudonym?, _ source: Pseudonym?) {
+        for (role, id) in [(1 as UInt64, installation), (2, source)] {
+            guard let id else { continue }
+            combine(role)
+            combine(id.high)
+            combine(id.low)
+        }
     }
 
     /// Combines the length and the bytes of a text.

@@ -55,6 +55,28 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a batch of another installation or source is no repeat, with the same key and the same body")
+    func batchOfAnother() async throws {
+        let body = Array(
+            """
+            [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Fetch success (id=daily-7, status=200)
+
+            """.utf8
+        )
+        try await withService { service in
+            let client = await service.client
+            for accepted in [2, 0] {
+                for (header, id) in [("X-Installation-Id", "a"), ("X-Installation-Id", "b"), ("X-Source-Id", "a")] {
+                    let answer = try await client.post(body, type: "text/plain", key: "batch-1", headers: [header: id])
+                    #expect(try answer.receipt().accepted == accepted, "\(header) \(id)")
+                }
+                await service.kill()
+                try await service.start()
+            }
+        }
+    }
+
     @Test("twenty clients that send the same batch at once count it once", arguments: [true, false])
     func concurrentRepeats(hasKey: Bool) async throws {
         let body = batch.ndjson
