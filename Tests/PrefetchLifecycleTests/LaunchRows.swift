@@ -79,6 +79,13 @@ enum LaunchRows {
             ),
             ViolationTests.Row(
                 .secondActiveTask,
+                "a cancellation at a time that only orders",
+                "while a task",
+                broken: AcrossCycles.tasks(second: 60).map { $0.assumed() },
+                kept: AcrossCycles.tasks(second: 60, cancelled(30)).map { $0.assumed() }
+            ),
+            ViolationTests.Row(
+                .secondActiveTask,
                 "today's and tomorrow's on Android, or on iOS",
                 "while a task",
                 broken: AcrossCycles.tasks(second: 60).map { $0.from("ios", nil) },

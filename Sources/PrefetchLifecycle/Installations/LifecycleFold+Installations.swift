@@ -63,7 +63,8 @@ extension LifecycleFold {
             let seen = isReceiver ? clock : event.timestamp
             windows.record(window, of: fingerprint, at: event.timestamp, seen: seen)
         }
-        guard !event.isTimeAssumed else { return }
+        // An assumed time orders a cancellation as it does the tasks.
+        guard !event.isTimeAssumed || event.kind == .prefetchCancelled else { return }
         let time = event.timestamp
         func record(_ list: WritableKeyPath<InstallationHistory, LatestMoments>, _ value: Int64) {
             installations.updateLists(fingerprint) { $0.recordHistory { $0[keyPath: list].insert(value, at: time) } }
