@@ -12,6 +12,22 @@ struct LineUnwrapperTests {
         #expect(unwrap(sample.line, as: sample.wrapper).description == sample.expected)
     }
 
+    @Test("an object of structlog is read behind the heading of syslog and of the journal")
+    func structlogBehindAHeading() {
+        let time = #""timestamp":"2025-11-15T05:40:00Z""#
+        for heading in ["Nov 15 09:00:00 host app[42]:", "2025-11-15T09:00:00+0000 host app[42]:"] {
+            #expect(
+                unwrap(#"\#(heading) {"event": "[DNP-FETCH] text", \#(time)}"#).description
+                    == "fetch 2025-11-15T05:40:00+0 host 42 text"
+            )
+            #expect(
+                unwrap(#"\#(heading) {"event": "[DNP-FETCH] a \"b\"", \#(time)}"#).description
+                    == #"fetch 2025-11-15T05:40:00+0 host 42 a "b""#
+            )
+            #expect(unwrap(#"\#(heading) {"event": "text", \#(time)}"#).description == "foreign")
+        }
+    }
+
     @Test(
         "line ends, byte order marks, NUL and surrounding white space do not change a line",
         arguments: WrapperSample.all

@@ -32,6 +32,9 @@ extension WrapperSample {
         WrapperSample(.bare, "[DNP-OTHER] text", "unknown - - 0 text"),
         WrapperSample(.bare, "DNP-FETCH: text", "fetch - - 0 text"),
         WrapperSample(.bare, "DNP-STORAGE: [DNP-FETCH] text", "storage - - 0 [DNP-FETCH] text"),
+        WrapperSample(.bare, "[DNP-PLUGIN] [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "[BackgroundRefresh] [BackgroundRefresh] text", "backgroundRefresh - - 0 text"),
+        WrapperSample(.bare, "[DNP-FETCH] [DNP-OTHER] text", "fetch - - 0 [DNP-OTHER] text"),
         WrapperSample(.bare, "DNP-FETCH:", "fetch - - 0 "),
         WrapperSample(.bare, "DNP-DEBUG: text", "debug - - 0 text"),
         WrapperSample(.bare, "DNP-NEWS: text", "unknown - - 0 text"),
@@ -199,6 +202,17 @@ extension WrapperSample {
             "1763185680.250000 host app[4242]: [DNP-FETCH] text",
             "fetch 2025-11-15T05:48:00.250000+0 host 4242 text"
         ),
+        WrapperSample(
+            .journalShortISO,
+            "2025-11-15T05:48:00+0000 host DNP-FETCH: text",
+            "fetch 2025-11-15T05:48:00+0 host 0 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "2025-11-15T05:48:00.25+01:00 host app: DNP-FETCH: text",
+            "fetch 2025-11-15T05:48:00.250000+3600 host 0 text"
+        ),
+        WrapperSample(.journalShortISO, "2025-11-15T05:48:00+0000 host dnp-telemetry: text", "foreign"),
         WrapperSample(.journalShortISO, "2025-11-15T05:48:00+0000 host systemd[1]: Started app.service.", "foreign"),
         WrapperSample(.journalShortISO, "-- Boot 0123456789abcdef --", "foreign"),
     ]

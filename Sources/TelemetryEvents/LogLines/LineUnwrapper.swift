@@ -114,7 +114,7 @@ struct LineUnwrapper: Sendable {
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
-        guard line.isForeign else { return }
+        guard line.isForeign, !readStructlog(behindHeadingIn: bytes, range, scratch: &scratch, into: &line) else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)
         }
@@ -165,6 +165,15 @@ struct LineUnwrapper: Sendable {
                 readNamed(bytes, cursor, into: &line)
             }
         if !isRead { StampedLine.readRest(bytes, cursor, into: &line) }
+        if line.isForeign { readTagged(bytes, cursor, into: &line) }
+    }
+
+    /// Reads `host program: message`, as rsyslog and `journalctl -o short-iso` write it of a program without a process id.
+    private func readTagged(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) {
+        var tagged = UnwrappedLine()
+        tagged.stamp = line.stamp
+        guard RFC3164Line.readRest(bytes, cursor, into: &tagged), !tagged.isForeign else { return }
+        line = tagged
     }
 
     /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
@@ -328,6 +337,30 @@ struct LineUnwrapper: Sendable {
         } else {
             read(object, bytes, into: &line)
         }
+    }
+
+    /// Reads an object of structlog that is the message of syslog or the journal; false if there is none.
+    private mutating func readStructlog(
+        behindHeadingIn bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: range), brace >= range.lowerBound + 2,
+            bytes[brace - 1] == UInt8(ascii: " "), bytes[brace - 2] == UInt8(ascii: ":")
+        else { return false }
+        var inner = UnwrappedLine()
+        readObject(bytes, brace..<range.upperBound, scratch: &scratch, into: &inner)
+        guard !inner.isForeign, !inner.isEvent else { return false }
+        inner.stamp = inner.stamp ?? line.stamp
+        inner.process = line.process
+        inner.device = line.device
+        if inner.isInScratch {
+            inner.device = scratch.count..<scratch.count + line.device.count
+            scratch.append(bytes, line.device)
+        }
+        line = inner
+        return true
     }
 
     private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
