@@ -34,7 +34,20 @@ enum BatchOutcome: Equatable, Sendable {
         var notes: [String]?
 
         var rejectedTotal: UInt64 { UInt64(rejected.count) + (rejectedOmitted ?? 0) }
+
+        /// The first count that no batch can have, by its name.
+        fileprivate var impossibleCount: (name: String, count: UInt64)? {
+            let counts = [
+                ("accepted", accepted), ("duplicates", duplicates), ("rejectedOmitted", rejectedOmitted ?? 0),
+                ("lines.read", lines?.read ?? 0), ("lines.recognised", lines?.recognised ?? 0),
+                ("lines.foreign", lines?.foreign ?? 0), ("lines.unrecognised", lines?.unrecognised ?? 0),
+            ]
+            return counts.first { $0.1 > BatchOutcome.mostEvents }
+        }
     }
+
+    /// More than any body holds.
+    private static let mostEvents: UInt64 = 1 << 32
 
     /// Problem details (RFC 9457).
     private struct Problem: Decodable {
@@ -63,7 +76,7 @@ enum BatchOutcome: Equatable, Sendable {
                 self = .refused(words)
                 return
             }
-            self = .taken(
+            self = Self.taken(
                 Receipt(accepted: 0, duplicates: 0, rejected: rejected, rejectedOmitted: problem.rejectedOmitted)
             )
         case 413: self = .tooLarge(words)
@@ -85,7 +98,12 @@ enum BatchOutcome: Equatable, Sendable {
                 "its answer is no collector's: expected accepted, duplicates and rejected, found other JSON"
             )
         }
-        return .taken(receipt)
+        return taken(receipt)
+    }
+
+    private static func taken(_ receipt: Receipt) -> BatchOutcome {
+        guard let (name, count) = receipt.impossibleCount else { return .taken(receipt) }
+        return .refused("its answer is no collector's: expected the counts of a batch, found \(name) \(count)")
     }
 
     private static func problem(_ answer: CollectorAnswer) -> Problem? {

@@ -77,6 +77,9 @@ struct FleetOptions: ParsableArguments {
 
     private func scenarios() throws -> [FleetScenario] {
         let names = scenario.flatMap { $0.split(separator: ",").map(String.init) }
+        guard scenario.isEmpty || !names.isEmpty else {
+            throw ValidationError("expected a scenario, found none; --list has the names")
+        }
         var chosen: [FleetScenario] = []
         for name in names {
             guard let known = FleetScenario(rawValue: name.lowercased()) else {

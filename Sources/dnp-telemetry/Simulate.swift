@@ -128,12 +128,20 @@ struct Simulate: AsyncParsableCommand {
     func validate() throws {
         if list { return }
         try check(fleet.plan(seed: fleet.seed ?? 0))
+        if let out, let truth, Self.place(of: out) == Self.place(of: truth) {
+            throw ValidationError("expected --out and --truth in two places, found \(PlainText.line(out)) for both")
+        }
         if isSent { try checkSending() }
         guard isVerified else { return }
         if verification.verify != nil { _ = try verification.pageFetch(access.access) }
         if fleet.seed == nil, out == nil, truth == nil, !isSent {
             throw ValidationError("expected --seed with --verify: the page is compared with the fleet of a seed")
         }
+    }
+
+    /// A path without links; standard output is its own.
+    private static func place(of path: String) -> String {
+        path == "-" ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
     private func check(_ plan: FleetPlan) throws {
@@ -192,7 +200,7 @@ struct Simulate: AsyncParsableCommand {
         let told = isSent ? try await send(plan) : try await write(plan)
         if let truth {
             let json = told.sum.json(of: plan, each: told.each)
-            if truth == "-" { try Terminal.print(json) } else { try Terminal.write(json, to: truth, mayReplace: force) }
+            if truth == "-" { try Terminal.stream(json) } else { try Terminal.write(json, to: truth, mayReplace: force) }
         }
         if !quiet { Terminal.say("\(plan.devices) devices, \(told.sum.cycles) cycles, \(told.sum.events) events") }
         if isVerified { try await verify(FleetVerification(of: told.sum, seed: seed, quiet: quiet)) }

@@ -87,8 +87,11 @@ extension FleetHabits {
         }
         delays = Quantiles(ofMicroseconds: observed.delays) ?? delays
         lateDelays = Quantiles(ofMicroseconds: observed.lateDelays) ?? lateDelays
-        durations = Quantiles(ofMicroseconds: observed.durations) ?? durations
+        durations = Quantiles(ofMicroseconds: observed.durations.map { min($0, Self.longestFetch) }) ?? durations
     }
+
+    /// 5 hours, in microseconds: what comes more than 6 hours later may be of another pass (docs/lifecycle.md).
+    private static let longestFetch: Int64 = 5 * 3_600 * 1_000_000
 
     private static func parts(_ count: Int, of all: Int) -> Int64 { Int64(count) * 1_000_000 / Int64(all) }
 

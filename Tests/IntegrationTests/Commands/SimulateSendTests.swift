@@ -140,6 +140,21 @@ struct SimulateSendTests {
         }
     }
 
+    @Test("counts that no batch can have are no collector's answer")
+    func impossibleCounts() async throws {
+        try await FakeCollector.with { _ in
+            let counts = #"{"accepted":9223372036854775807,"duplicates":18446744073709551615,"rejected":[]}"#
+            return FakeCollector.answer(.ok, counts, [.contentType: "application/json"])
+        } _: { _, port in
+            let sent = try await simulate(["--seed", "5", "--devices", "20", "--to", "http://127.0.0.1:\(port)"])
+            #expect(sent.status == .code(1))
+            #expect(
+                sent.error.contains("expected the counts of a batch, found accepted 9223372036854775807"),
+                "\(sent.error)"
+            )
+        }
+    }
+
     @Test("a batch that is too large is halved down to single events, and then told as refused")
     func tooLarge() async throws {
         try await FakeCollector.with { _ in

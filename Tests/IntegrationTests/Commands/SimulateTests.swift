@@ -102,6 +102,9 @@ struct SimulateTests {
             (["--speed", "60", "--format", "lines"], "expected --format events with --speed 60"),
             (["--speed", "1440", "--devices", "10001"], "expected at most 10000 devices with --speed 1440"),
             (["--per-device"], "expected --truth with --per-device"),
+            (["--scenario", ","], "expected a scenario, found none"),
+            (["--out", "/tmp/a", "--truth", "/tmp/./a", "--force"], "expected --out and --truth in two places, found /tmp/a"),
+            (["--out", "-", "--truth", "-"], "expected --out and --truth in two places, found - for both"),
         ]
     )
     func wrongUsage(options: [String], words: String) async throws {
