@@ -375,7 +375,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "CProgramPages", "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Export", "Gzip",
+                "CProgramPages", "Collector", "ConsoleAssets", "CycleIndex", "LifecycleState", "EventLedger", "Export",
+                "Gzip",
                 "Journald",
                 "LedgerState", "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry",
                 "PrefetchLifecycle", "RefreshLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput",

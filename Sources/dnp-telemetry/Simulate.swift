@@ -200,7 +200,11 @@ struct Simulate: AsyncParsableCommand {
         let told = isSent ? try await send(plan) : try await write(plan)
         if let truth {
             let json = told.sum.json(of: plan, each: told.each)
-            if truth == "-" { try Terminal.stream(json) } else { try Terminal.write(json, to: truth, mayReplace: force) }
+            if truth == "-" {
+                try Terminal.stream(json)
+            } else {
+                try Terminal.write(json, to: truth, mayReplace: force)
+            }
         }
         if !quiet { Terminal.say("\(plan.devices) devices, \(told.sum.cycles) cycles, \(told.sum.events) events") }
         if isVerified { try await verify(FleetVerification(of: told.sum, seed: seed, quiet: quiet)) }

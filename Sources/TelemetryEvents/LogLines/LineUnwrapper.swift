@@ -114,7 +114,9 @@ struct LineUnwrapper: Sendable {
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
-        guard line.isForeign, !readStructlog(behindHeadingIn: bytes, range, scratch: &scratch, into: &line) else { return }
+        guard line.isForeign, !readStructlog(behindHeadingIn: bytes, range, scratch: &scratch, into: &line) else {
+            return
+        }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)
         }

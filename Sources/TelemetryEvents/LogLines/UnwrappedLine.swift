@@ -95,7 +95,8 @@ extension UnwrappedLine {
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
         cursor.skipSpaces(bytes)
         // A category in brackets stands before the prefix of the message.
-        if bytes[marker.start] == UInt8(ascii: "["), cursor.peek(bytes) == UInt8(ascii: "["), let again = bytes.marker(at: cursor.position, end: end),
+        if bytes[marker.start] == UInt8(ascii: "["), cursor.peek(bytes) == UInt8(ascii: "["),
+            let again = bytes.marker(at: cursor.position, end: end),
             let named = again.component
         {
             component = named

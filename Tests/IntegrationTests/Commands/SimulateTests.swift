@@ -103,7 +103,10 @@ struct SimulateTests {
             (["--speed", "1440", "--devices", "10001"], "expected at most 10000 devices with --speed 1440"),
             (["--per-device"], "expected --truth with --per-device"),
             (["--scenario", ","], "expected a scenario, found none"),
-            (["--out", "/tmp/a", "--truth", "/tmp/./a", "--force"], "expected --out and --truth in two places, found /tmp/a"),
+            (
+                ["--out", "/tmp/a", "--truth", "/tmp/./a", "--force"],
+                "expected --out and --truth in two places, found /tmp/a"
+            ),
             (["--out", "-", "--truth", "-"], "expected --out and --truth in two places, found - for both"),
         ]
     )

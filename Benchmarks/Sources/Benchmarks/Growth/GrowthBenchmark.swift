@@ -53,7 +53,9 @@ enum GrowthBenchmark: Benchmark {
                 try fold.takeScheduled(opened..<opened + 1_000)
                 opened += 1_000
             }
-            guard fold.openCycles == size else { throw BenchmarkFailure("\(fold.openCycles) of \(size) cycles are open") }
+            guard fold.openCycles == size else {
+                throw BenchmarkFailure("\(fold.openCycles) of \(size) cycles are open")
+            }
             let stride = size / 1_000
             let runs = try measured(&fold, of: min(stride, 100)) { part, fold in
                 try fold.takeExecuted((0..<1_000).map { $0 * stride + part * 7 % stride }, of: size)
@@ -71,11 +73,16 @@ enum GrowthBenchmark: Benchmark {
                 try fold.takeScheduled(cycle..<cycle + 1_000)
                 cycle += 1_000
             }
-            return row("installations", size, "ns", try measured(&fold, of: 100) { _, fold in
-                // A prime number apart, so that they are of installations all over the table.
-                try fold.takeScheduled((0..<1_000).map { cycle + $0 * 7_919 })
-                cycle += 1_000 * 7_919
-            })
+            return row(
+                "installations",
+                size,
+                "ns",
+                try measured(&fold, of: 100) { _, fold in
+                    // A prime number apart, so that they are of installations all over the table.
+                    try fold.takeScheduled((0..<1_000).map { cycle + $0 * 7_919 })
+                    cycle += 1_000 * 7_919
+                }
+            )
         }
     }
 
@@ -101,7 +108,11 @@ enum GrowthBenchmark: Benchmark {
         sizes(2...5).map { size in
             let registry = MetricsRegistry(now: { 1_700_000_000_000_000 })
             let counters = (0..<max(size / 1_000, 1)).flatMap { family in
-                let counter = registry.counter("requests_of_\(family)_total", help: "Requests answered.", labels: ["route"])
+                let counter = registry.counter(
+                    "requests_of_\(family)_total",
+                    help: "Requests answered.",
+                    labels: ["route"]
+                )
                 return (0..<min(size, 1_000)).map { counter["/v1/resources/\(1_000 + $0)"] }
             }
             var page: [UInt8] = []
@@ -144,7 +155,8 @@ enum GrowthBenchmark: Benchmark {
             let cost = (clock.seconds - begun) / 500_000 * 1e9
             return [row("connections", count, "ns", [cost])]
                 + (count < 1_000
-                    ? [] : [row("memory of connections, each", count, "bytes", [(connected - before) / Double(count) * 1e6])])
+                    ? []
+                    : [row("memory of connections, each", count, "bytes", [(connected - before) / Double(count) * 1e6])])
         }
     }
 
