@@ -68,9 +68,12 @@ struct SimulateTests {
         #expect(again.error.contains("it exists; --force replaces it"))
     }
 
-    @Test("a fleet that nobody reads any more ends")
-    func endsWithItsReader() async throws {
-        let script = "\"$0\" simulate --devices 100000 --days 30 | head -c 100 > /dev/null; exit ${PIPESTATUS[0]}"
+    @Test(
+        "a fleet that nobody reads any more ends, and so does its truth",
+        arguments: ["--devices 100000 --days 30", "--devices 1000 --truth - --per-device"]
+    )
+    func endsWithItsReader(options: String) async throws {
+        let script = "\"$0\" simulate \(options) | head -c 100 > /dev/null; exit ${PIPESTATUS[0]}"
         let ended = try await Command.run(["/bin/bash", "-c", script, Service.binary()])
         #expect(ended.status == .code(141))
     }
