@@ -76,7 +76,7 @@ enum BatchOutcome: Equatable, Sendable {
                 self = .refused(words)
                 return
             }
-            self = Self.taken(
+            self = Self.checked(
                 Receipt(accepted: 0, duplicates: 0, rejected: rejected, rejectedOmitted: problem.rejectedOmitted)
             )
         case 413: self = .tooLarge(words)
@@ -98,10 +98,10 @@ enum BatchOutcome: Equatable, Sendable {
                 "its answer is no collector's: expected accepted, duplicates and rejected, found other JSON"
             )
         }
-        return taken(receipt)
+        return checked(receipt)
     }
 
-    private static func taken(_ receipt: Receipt) -> BatchOutcome {
+    private static func checked(_ receipt: Receipt) -> BatchOutcome {
         guard let (name, count) = receipt.impossibleCount else { return .taken(receipt) }
         return .refused("its answer is no collector's: expected the counts of a batch, found \(name) \(count)")
     }
