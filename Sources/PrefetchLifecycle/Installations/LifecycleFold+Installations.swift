@@ -64,7 +64,7 @@ extension LifecycleFold {
             windows.record(window, of: fingerprint, at: event.timestamp, seen: seen)
         }
         // An assumed time orders a cancellation as it does the tasks.
-        guard !event.isTimeAssumed || event.kind == .prefetchCancelled else { return }
+        if event.isTimeAssumed, event.kind != .prefetchCancelled { return }
         let time = event.timestamp
         func record(_ list: WritableKeyPath<InstallationHistory, LatestMoments>, _ value: Int64) {
             installations.updateLists(fingerprint) { $0.recordHistory { $0[keyPath: list].insert(value, at: time) } }
