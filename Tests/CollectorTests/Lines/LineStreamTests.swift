@@ -215,13 +215,13 @@ extension OneAtATime {
         @Test("the line socket at its connection limit evicts the client that has been silent longest, and no other")
         func linesLimitSilent() async throws {
             let running = try running(connections: 3)
+            let first = try running.client()
+            await waitUntil("it is in") { open(running) == 1 }
+            let second = try running.client()
+            await waitUntil("it is in") { open(running) == 2 }
             let speaking = try running.client()
             try await speaking.sendAll(OneAtATime.LinesServiceTests.lines(0..<1))
             try await speaking.waitUntilDurable(1)
-            let first = try running.client()
-            await waitUntil("it is in") { open(running) == 2 }
-            let second = try running.client()
-            await waitUntil("it is in") { open(running) == 3 }
             #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 0)
 
             let third = try running.client()
