@@ -166,16 +166,26 @@ struct LineUnwrapper: Sendable {
             } else {
                 readNamed(bytes, cursor, into: &line)
             }
-        if !isRead { StampedLine.readRest(bytes, cursor, into: &line) }
+        if isRead { return }
+        StampedLine.readRest(bytes, cursor, into: &line)
         if line.isForeign { readTagged(bytes, cursor, into: &line) }
     }
 
     /// Reads `host program: message`, as rsyslog and `journalctl -o short-iso` write it of a program without a process id.
-    private func readTagged(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) {
+    private func readTagged(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        let host = cursor.word(bytes)
+        cursor.skipSpaces(bytes)
+        let program = cursor.word(bytes)
+        guard let last = program.last, bytes[last] == UInt8(ascii: ":"), let end = host.last,
+            bytes[end] != UInt8(ascii: ":")
+        else { return }
         var tagged = UnwrappedLine()
         tagged.stamp = line.stamp
-        guard RFC3164Line.readRest(bytes, cursor, into: &tagged), !tagged.isForeign else { return }
-        line = tagged
+        tagged.device = host
+        tagged.noteProgram(program.dropLast(), bytes)
+        tagged.readMessage(bytes, cursor)
+        if !tagged.isForeign { line = tagged }
     }
 
     /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
