@@ -16,6 +16,9 @@ POWER_PACKAGES := $(CRASH_PACKAGES) e2fsprogs nbdkit nbdkit-plugin-python libnbd
 PICTURE_PACKAGES := chromium fonts-dejavu-core pngquant python3 python3-websocket
 MINIMUM_SWIFT  := 6.2
 
+# Targets to run beside the browsers, which leave room: make test BESIDE="crash powercut"
+BESIDE ?=
+
 # What `make run` takes on a fresh clone and two cores.
 FIRST_BUILD_MINUTES := 10
 
@@ -73,7 +76,7 @@ build: swift build-packages ## Build everything, tests included
 test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
 	@swift build $(BUILD_FLAGS) --build-tests
 	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
-	@$(if $(ONLY),,Tests/Browser/run "$$(swift build --show-bin-path)/dnp-telemetry")
+	@$(if $(ONLY),,$(MAKE) --no-print-directory browser $(if $(BESIDE),--jobs=4 --output-sync=target $(BESIDE)))
 
 .PHONY: browser
 browser: swift test-packages .build-python/installed ## Click through the console in Chromium and Firefox

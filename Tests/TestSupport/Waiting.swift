@@ -15,6 +15,8 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 
 /// Polls until there is a value, and returns it.
 ///
+/// - Parameter pause: the pause between two probes. A long wait makes longer ones, of a tenth of a second at most, because
+///   probes take time from what is waited for.
 /// - Throws: ``DeadlineExceeded`` when the limit passes first, or whatever the probe throws.
 package func awaited<Value>(
     _ fact: @autoclosure () -> String,
@@ -23,11 +25,12 @@ package func awaited<Value>(
     _ probe: () async throws -> Value?
 ) async throws -> Value {
     let clock = ContinuousClock()
-    let deadline = clock.now.advanced(by: limit)
+    let start = clock.now
     while true {
         if let value = try await probe() { return value }
-        guard clock.now < deadline else { throw DeadlineExceeded(fact: fact(), limit: limit) }
-        try await Task.sleep(for: pause)
+        let waited = clock.now - start
+        guard waited < limit else { throw DeadlineExceeded(fact: fact(), limit: limit) }
+        try await Task.sleep(for: max(pause, min(waited / 10, .milliseconds(100))))
     }
 }
 
