@@ -45,17 +45,24 @@ struct CyclePage {
         value.append(cycle.started.rawValue)
         value.append(cycle.cached.rawValue)
         value.append(cycle.details.rawValue)
-        let counted = long?.counted ?? cycle.counted
-        let facts = long?.facts ?? cycle.factList
-        for member in CountedStages.members { value.append(counted[keyPath: member.count]) }
+        if let long {
+            append(long.counted, long.facts.span)
+            value.append(long.droppedRetries)
+        } else {
+            cycle.withFacts { append(cycle.counted, $0) }
+        }
+    }
+
+    private mutating func append(_ counted: CountedStages, _ facts: Span<UInt64>) {
+        for place in 0..<CountedStages.count { value.append(counted[place]) }
         value.append(UInt16(clamping: facts.count))
-        for fact in facts { value.append(fact) }
-        if cycle.flags.contains(.isLong) { value.append(long?.droppedRetries ?? 0) }
+        for index in facts.indices { value.append(facts[index]) }
     }
 
     static func decode(_ page: StatePage, version: UInt8) throws(StateError) -> [(Cycle, LongCycle?)] {
         var reader = StateReader(page)
         var cycles: [(Cycle, LongCycle?)] = []
+        cycles.reserveCapacity(CycleTable.pageSize)
         while reader.remaining > 0 {
             let schedule: UInt64 = try reader.integer()
             let installation: UInt64 = try reader.integer()
@@ -79,8 +86,18 @@ struct CyclePage {
             }
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             var counted = CountedStages()
-            for member in CountedStages.members { counted[keyPath: member.count] = try reader.integer() }
+            for place in 0..<CountedStages.count { counted[place] = try reader.integer() }
             let count: UInt16 = try reader.integer()
+            guard version == 1 || cycle.flags.contains(.isLong) else {
+                if seconds >= 0 { cycle.age = seconds }
+                cycle.counted = counted
+                for place in 0..<count {
+                    let fact = Fact(rawValue: try reader.word())
+                    if place < Cycle.inlineFacts { _ = cycle.insert(fact) }
+                }
+                cycles.append((cycle, nil))
+                continue
+            }
             var facts: [UInt64] = []
             for _ in 0..<count { facts.append(try reader.word()) }
             var dropped: UInt16 = 0
@@ -90,7 +107,7 @@ struct CyclePage {
                 if facts.count > Cycle.inlineFacts { cycle.flags.insert(.isLong) }
             } else {
                 if seconds >= 0 { cycle.age = seconds }
-                if cycle.flags.contains(.isLong) { dropped = try reader.integer() }
+                dropped = try reader.integer()
             }
             guard !cycle.flags.contains(.isLong) else {
                 var long = LongCycle(facts: facts, counted: counted)

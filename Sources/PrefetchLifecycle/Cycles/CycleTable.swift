@@ -351,12 +351,13 @@ extension CycleTable {
         isDirty = Array(repeating: false, count: pages.count)
     }
 
-    /// Indexes all restored cycles at once, in indexes of the right size; before the first lookup.
+    /// Indexes all restored cycles at once, in indexes with room for those that the rest of the ledger opens; before the
+    /// first lookup.
     mutating func rebuildIndexes() {
         guard !isIndexed else { return }
         isIndexed = true
-        schedules = SlotIndex(slots: count)
-        dues = SlotIndex(slots: count)
+        schedules = SlotIndex(slots: count + count / 2)
+        dues = SlotIndex(slots: count + count / 2)
         for slot in 0..<count {
             let cycle = self[slot]
             if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
