@@ -56,7 +56,7 @@ struct FormerCheckpointTests {
         page.append((facts.count > 4 ? cycle.flags.union(.isLong) : cycle.flags.subtracting(.isLong)).rawValue)
         page.append(cycle.group)
         let counted = fold.cycles.counted(at: 0)
-        for member in CountedStages.members { page.append(counted[keyPath: member.count]) }
+        for place in 0..<CountedStages.count { page.append(counted[place]) }
         page.append(UInt16(facts.count))
         for fact in facts.sorted(by: { $0.word < $1.word }) { page.append(fact.word) }
         store.pages["cycles/00000000"] = page.bytes
