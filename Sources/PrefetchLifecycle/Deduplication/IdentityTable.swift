@@ -60,8 +60,11 @@ struct IdentityTable: Sendable {
     }
 
     @inline(__always)
-    private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(lines.count)).high)
+    private func home(of hash: UInt64) -> Int { Self.home(of: hash, in: lines.count) }
+
+    @inline(__always)
+    private static func home(of hash: UInt64, in lines: Int) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(lines)).high)
     }
 
     @inline(__always)
@@ -81,18 +84,19 @@ struct IdentityTable: Sendable {
     @inline(never)
     private mutating func grow() {
         let old = lines
-        lines = CacheLines(count: old.count + (old.count < Self.smallTable ? old.count : old.count / 8))
+        var new = CacheLines<UInt64>(count: old.count + (old.count < Self.smallTable ? old.count : old.count / 8))
+        // The hashes of each line, so that its places are not searched.
+        var filled = [UInt8](repeating: 0, count: new.count)
         for oldLine in 0..<old.count {
             for oldPlace in 0..<Self.lineSize {
                 let hash = old[oldLine, oldPlace]
                 if hash == 0 { break }
-                var (line, place) = (home(of: hash), 0)
-                while lines[line, place] != 0 {
-                    place &+= 1
-                    if place == Self.lineSize { (line, place) = (next(line), 0) }
-                }
-                lines[line, place] = hash
+                var line = Self.home(of: hash, in: new.count)
+                while filled[line] == Self.lineSize { line = line &+ 1 == new.count ? 0 : line &+ 1 }
+                new[line, Int(filled[line])] = hash
+                filled[line] &+= 1
             }
         }
+        lines = new
     }
 }

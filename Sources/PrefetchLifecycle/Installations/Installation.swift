@@ -324,9 +324,13 @@ struct RecentCounts: Sendable {
     mutating func note(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) {
         for place in counted.places {
             let time = place >= StageTally.failures ? failureTime : time
-            guard time.microseconds > .min / 8 else { continue }
-            for _ in 0..<min(counted[place], UInt64(Self.limit)) { note(time.microseconds &* 8 | Int64(place)) }
+            for _ in 0..<min(counted[place], UInt64(Self.limit)) { note(place, at: time) }
         }
+    }
+
+    mutating func note(_ place: Int, at time: Timestamp) {
+        guard time.microseconds > .min / 8 else { return }
+        note(time.microseconds &* 8 | Int64(place))
     }
 
     /// Notes a count instead of the earliest one.

@@ -28,7 +28,15 @@ extension LifecycleFold {
     /// Reconciles what an event made its cycle count: what it tells itself by its time, and what had waited by the time
     /// that it was told with.
     mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
-        guard !counted.isZero, cycles[slot].installation != 0 else { return }
+        let fingerprint = cycles[slot].installation
+        guard !counted.isZero, fingerprint != 0 else { return }
+        // Most events tell the one stage that they make their cycle count.
+        if let place = event.toldPlace, counted[place] == 1, counted.sum == 1 {
+            let time = event.timestamp
+            let isCounted = installations.update(fingerprint) { $0.countOne(place, at: time) }
+            groups[0].evictedInstallations = installations.evicted
+            if isCounted { return }
+        }
         var own = counted
         var waited = StageTally()
         for place in counted.places where counted[place] > event.tells(place) {
@@ -41,7 +49,7 @@ extension LifecycleFold {
             // A completion may be told with an earlier time than the failure whose attempt it ends.
             if failed == nil, !event.tellsFailure { failed = cycles.times(of: .failure, at: slot).upperBound }
         }
-        reconcile(own, of: cycles[slot].installation, at: event.timestamp, failedAt: failed, in: group)
+        reconcile(own, of: fingerprint, at: event.timestamp, failedAt: failed, in: group)
         reconcile(waited, byStageAt: slot, besides: event.timestamp, in: group)
     }
 
@@ -209,15 +217,23 @@ extension Event {
         }
     }
 
+    /// The index of `StageTally` of the stage that it tells, but for a failure.
+    fileprivate var toldPlace: Int? {
+        switch kind {
+        case .prefetchScheduled: 0
+        case .prefetchExecuted: 1
+        case .prefetchSuccess: 2
+        case .prefetchUsedForNotification: 3
+        default: nil
+        }
+    }
+
     /// How often it tells the stage at an index of `StageTally` itself; an execution ends the attempt before it.
     fileprivate func tells(_ place: Int) -> UInt64 {
         switch kind {
-        case .prefetchScheduled: place == 0 ? 1 : 0
-        case .prefetchExecuted: place == 1 ? 1 : place >= StageTally.failures ? .max : 0
-        case .prefetchSuccess: place == 2 ? 1 : 0
-        case .prefetchUsedForNotification: place == 3 ? 1 : 0
-        case .prefetchFailure, .prefetchExpired, .prefetchCompleted: place >= StageTally.failures ? .max : 0
-        default: 0
+        case .prefetchExecuted, .prefetchFailure, .prefetchExpired, .prefetchCompleted:
+            place >= StageTally.failures ? .max : place == toldPlace ? 1 : 0
+        default: place == toldPlace ? 1 : 0
         }
     }
 }
@@ -251,6 +267,14 @@ extension Installation {
         for place in new.places { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
         recent.note(new, at: time, failedAt: failureTime)
         return known
+    }
+
+    /// Adds one count, unless its own counters may have recovered it; returns whether it did.
+    fileprivate mutating func countOne(_ place: Int, at time: Timestamp) -> Bool {
+        guard client.isEmpty else { return false }
+        if counted[place] < .max { counted[place] += 1 }
+        recent.note(place, at: time)
+        return true
     }
 
     /// Takes back counts that nobody has seen yet; those that a snapshot had recovered are recovered again.

@@ -22,6 +22,10 @@ struct StageTally: Sendable {
         counts[0] | counts[1] | counts[2] | counts[3] | counts[4] | counts[5] | counts[6] | counts[7] == 0
     }
 
+    @inline(__always) var sum: UInt64 {
+        counts[0] &+ counts[1] &+ counts[2] &+ counts[3] &+ counts[4] &+ counts[5] &+ counts[6] &+ counts[7]
+    }
+
     /// The places with a count, lowest first.
     @inline(__always) var places: Places {
         var bits: UInt8 = 0
@@ -141,7 +145,6 @@ extension LifecycleTotals {
         failureAuth = sum(failureAuth, 5)
         failureSystem = sum(failureSystem, 6)
         failureOther = sum(failureOther, 7)
-        let all = (0..<StageTally.count).reduce(UInt64(0)) { $0 &+ tally[$1] }
-        increments = sign > 0 ? increments &+ all : increments &- all
+        increments = sign > 0 ? increments &+ tally.sum : increments &- tally.sum
     }
 }
