@@ -51,7 +51,7 @@ struct CountedStages: Hashable, Sendable {
         }
     }
 
-    /// The count at a place. A switch, because key paths would take a third of a checkpoint's time.
+    /// The count at a place. A switch: key paths would take most of the time of a checkpoint.
     subscript(place: Int) -> UInt8 {
         @inline(__always)
         get {
