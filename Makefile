@@ -73,7 +73,7 @@ build: swift build-packages ## Build everything, tests included
 	@swift build $(BUILD_FLAGS) --build-tests
 
 .PHONY: test
-test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
+test: swift test-packages $(if $(BESIDE),crash-packages) .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
 	@swift build $(BUILD_FLAGS) --build-tests
 	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
 	@$(if $(ONLY),,$(MAKE) --no-print-directory browser $(if $(BESIDE),--jobs=4 --output-sync=target $(BESIDE)))

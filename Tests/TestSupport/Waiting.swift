@@ -15,7 +15,7 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 
 /// Polls until there is a value, and returns it.
 ///
-/// - Parameter pause: the pause between two probes. A long wait makes longer ones, of a tenth of a second at most, because
+/// - Parameter pause: the pause between two probes. A long wait makes longer ones, five times as long at most, because
 ///   probes take time from what is waited for.
 /// - Throws: ``DeadlineExceeded`` when the limit passes first, or whatever the probe throws.
 package func awaited<Value>(
@@ -30,7 +30,7 @@ package func awaited<Value>(
         if let value = try await probe() { return value }
         let waited = clock.now - start
         guard waited < limit else { throw DeadlineExceeded(fact: fact(), limit: limit) }
-        try await Task.sleep(for: max(pause, min(waited / 10, .milliseconds(100))))
+        try await Task.sleep(for: max(pause, min(waited / 10, pause * 5)))
     }
 }
 
