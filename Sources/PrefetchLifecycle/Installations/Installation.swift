@@ -328,6 +328,7 @@ struct RecentCounts: Sendable {
         }
     }
 
+    /// Notes one count of the stage at an index of `StageTally`.
     mutating func note(_ place: Int, at time: Timestamp) {
         guard time.microseconds > .min / 8 else { return }
         note(time.microseconds &* 8 | Int64(place))

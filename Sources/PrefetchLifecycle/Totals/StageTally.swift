@@ -22,6 +22,7 @@ struct StageTally: Sendable {
         counts[0] | counts[1] | counts[2] | counts[3] | counts[4] | counts[5] | counts[6] | counts[7] == 0
     }
 
+    /// The counts of all stages together.
     @inline(__always) var sum: UInt64 {
         counts[0] &+ counts[1] &+ counts[2] &+ counts[3] &+ counts[4] &+ counts[5] &+ counts[6] &+ counts[7]
     }
