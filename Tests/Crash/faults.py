@@ -17,6 +17,7 @@ from service import UnixConnection
 from waiting import Finding
 
 ROUNDS = 8
+ACKNOWLEDGED_SECONDS = 60
 
 
 class Proxy(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -142,10 +143,21 @@ class OtherTruth(kills.Campaign):
         connection.getresponse().read()
 
 
-class Unsynchronised(cuts.Campaign):
+class LosingCuts(cuts.Campaign):
+    """Each cut waits until all is acknowledged, however slow the machine is, and keeps nothing that waits to be written."""
+
+    rounds = 12
+
+    def arm(self, **settings):
+        super().arm(**(settings | {"keep": "none", "at": None}))
+
+    def until_cut(self, rows, limit):
+        return super().until_cut(rows, limit=ACKNOWLEDGED_SECONDS)
+
+
+class Unsynchronised(LosingCuts):
     """a service that promises power does not sync"""
     expected = "acknowledged events are not in the ledger after the cut"
-    rounds = 12
 
     def __init__(self, run, number, rounds):
         super().__init__(run, number, rounds)
@@ -155,13 +167,12 @@ class Unsynchronised(cuts.Campaign):
         return ["--durability", "process", "--journal", "off"]
 
 
-class LyingDisk(cuts.Campaign):
+class LyingDisk(LosingCuts):
     """a disk that ignores flushes"""
     expected = "acknowledged events are not in the ledger after the cut|set_aside|rebuild ended"
-    rounds = 12
 
     def arm(self, **settings):
-        super().arm(lies=True, **(settings | {"keep": "none"}))
+        super().arm(lies=True, **settings)
 
 
 PLANTED = [Forgetting, Doubling, RollingBack, JournalingTwice, OtherTruth, Unsynchronised, LyingDisk]
