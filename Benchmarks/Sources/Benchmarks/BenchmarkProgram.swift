@@ -16,7 +16,7 @@ enum BenchmarkProgram {
     }
 
     /// Those that run only where they are named.
-    private static var longer: [any Benchmark.Type] { [GrowthBenchmark.self] }
+    private static var longer: [any Benchmark.Type] { [GrowthBenchmark.self, LongHistoryBenchmark.self] }
 
     static func main() throws {
         do {

@@ -50,7 +50,7 @@ enum ExportBenchmark: Benchmark {
     private static func afterAnOutage(_ room: BenchmarkRoom) throws -> [Row] {
         var speeds: [String: [Double]] = [:]
         var (memory, withoutAny) = ([Double](), [Double]())
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             withoutAny.append(try memoryAfterIngest(room, [], nil).resident)
             for compression in ["none", "gzip"] {
                 let port = try LoopbackSocket.freePort()

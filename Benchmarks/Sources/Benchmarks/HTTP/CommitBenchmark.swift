@@ -8,22 +8,38 @@ enum CommitBenchmark: Benchmark {
     private static let connections = 4
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
-        let durabilities = ["process", "power"]
-        var results: [String: [LoadClient.Result]] = [:]
+        var (process, power) = ([LoadClient.Result](), [LoadClient.Result]())
+        var decoder = try DecodeBenchmark.foundation(room.cycles)
         for _ in 0..<runs {
-            for durability in durabilities { results[durability, default: []].append(try load(room, durability)) }
+            process.append(try load(room, "process"))
+            power.append(try load(room, "power"))
         }
-        return durabilities.map { durability in
-            let results = results[durability] ?? []
-            return Row(
-                "HTTP batches of 1,000, committed, \(connections) connections, durability \(durability)",
-                "events/s",
-                results.map { Double($0.events) / $0.seconds },
-                target: .atLeast(1_000_000),
-                note: cpu(results)
-            )
-        }
+        // Before and after, as the machine may have changed its pace meanwhile.
+        decoder += try DecodeBenchmark.foundation(room.cycles)
+        return [
+            row(process, "process", .atLeast(4.5), Row.Peer("Foundation JSONDecoder alone", decoder)),
+            row(power, "power", .atLeast(0.9), Row.Peer("process", process.map(speed))),
+        ]
     }
+
+    private static func row(
+        _ results: [LoadClient.Result],
+        _ durability: String,
+        _ target: Target,
+        _ peer: Row.Peer
+    ) -> Row {
+        Row(
+            "HTTP batches of 1,000, committed, \(connections) connections, durability \(durability)",
+            "events/s",
+            results.map(speed),
+            target: target,
+            peer: peer,
+            targetIsRatio: true,
+            note: cpu(results)
+        )
+    }
+
+    private static func speed(_ result: LoadClient.Result) -> Double { Double(result.events) / result.seconds }
 
     private static func load(_ room: BenchmarkRoom, _ durability: String) throws -> LoadClient.Result {
         let service = try ServiceProcess(in: room, ServiceProcess.Settings(durability: durability))

@@ -24,7 +24,7 @@ enum JournalBenchmark: Benchmark {
                 work,
                 "entries/s",
                 ours,
-                target: .atLeast(1.3),
+                target: .atLeast(1.5),
                 peer: Row.Peer("C loop of sd_journal_sendv", peer),
                 targetIsRatio: true
             )

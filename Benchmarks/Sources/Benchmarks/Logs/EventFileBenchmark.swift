@@ -5,7 +5,7 @@ internal import Foundation
 /// A file of events, judged and replayed as a whole process, against `jq -c .event`, by turns on the same file.
 enum EventFileBenchmark: Benchmark {
     static let name = "files"
-    private static let turns = 5
+    private static let turns = 3
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
         guard !room.options.service.isEmpty, !room.options.jq.isEmpty else {

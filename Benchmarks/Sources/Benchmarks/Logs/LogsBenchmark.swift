@@ -5,11 +5,11 @@
 enum LogsBenchmark: Benchmark {
     static let name = "logs"
     private static let lines = 600_000
-    private static let turns = 5
+    private static let turns = 3
     private static let growth = 5
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
-        try compared(.stamped, target: .atLeast(5_000_000), room) + compared(.threadtime, target: nil, room)
+        try compared(.stamped, target: .atLeast(20), room) + compared(.threadtime, target: nil, room)
             + compared(.bothApps, target: nil, room) + [growing(room)]
     }
 
@@ -39,11 +39,12 @@ enum LogsBenchmark: Benchmark {
         let work = "\(log.form.rawValue) log of \(log.lines) lines (\(Int(log.megabytes.rounded())) MB) to counters"
         let lines = Double(log.lines)
         func row(_ what: String, _ unit: String, _ target: Target? = nil, _ figure: (MeteredRun) -> Double) -> Row {
-            Row(what, unit, ours.map(figure), target: target, peer: Row.Peer("mtail", peer.map(figure)))
+            let theirs = Row.Peer("mtail", peer.map(figure))
+            return Row(what, unit, ours.map(figure), target: target, peer: theirs, targetIsRatio: true)
         }
         return [
             row(work, "lines/s", target) { lines / $0.seconds },
-            row("its time from start to end", "s", target.map { _ in .atMost(0.12) }) { $0.seconds },
+            row("its time from start to end", "s") { $0.seconds },
             row("its CPU time a line", "ns") { $0.cpuSeconds / lines * 1e9 },
             row("its most resident memory", "MB") { $0.peakMegabytes },
         ]

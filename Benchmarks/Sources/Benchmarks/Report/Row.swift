@@ -62,18 +62,20 @@ struct Row: Sendable {
         return median / peer.runs.median
     }
 
-    private var judged: Double { targetIsRatio ? peerRatio ?? 0 : median }
+    /// What the target is for; nil for a ratio to a peer that was not measured.
+    private var judged: Double? { targetIsRatio ? peerRatio : median }
 
     var verdict: Verdict {
         guard !runs.isEmpty else { return .notMeasured }
         guard (runs + (peer?.runs ?? [])).allSatisfy({ $0.isFinite && $0 >= 0 }) else { return .impossible }
         guard let target else { return .none }
+        guard let judged else { return .notMeasured }
         return target.isReached(by: judged) ? .reached : .notReached
     }
 
     /// How the figure stands to its target; 1 is just reached, more is better.
     var targetRatio: Double? {
-        guard let target, !runs.isEmpty else { return nil }
+        guard let target, !runs.isEmpty, let judged else { return nil }
         return target.ratio(of: judged)
     }
 }
