@@ -45,13 +45,14 @@ extension CycleTable {
             }
             return nil
         }
-        var near: Int?
+        // The earliest one: the order in the index is that of its growth, which a restart changes.
+        var earliest: (slot: Int, due: Timestamp)?
         _ = self.slot(schedule: cycle.schedule) { other in
             guard other != slot, mayDiffer(other), let time = self[other].due, areSame(due, time) else { return false }
-            near = other
-            return true
+            if earliest.map({ time < $0.due }) ?? true { earliest = (other, time) }
+            return false
         }
-        guard let near, let time = self[near].due else { return nil }
+        guard let (near, time) = earliest else { return nil }
         switch (role(of: slot), role(of: near)) {
         case (.main, .main): return nil
         case (.main, _): return (near, slot)

@@ -113,11 +113,14 @@ extension CycleTable {
         into totals: inout LifecycleTotals
     ) -> [(slot: Int, wasHalf: Bool)] {
         guard let due = self[slot].due, self[slot].schedule != 0 else { return [] }
-        var others: [Int] = []
+        var passes: [(slot: Int, due: Timestamp)] = []
         _ = self.slot(schedule: self[slot].schedule) { other in
-            if other != slot, self[other].due != nil { others.append(other) }
+            if other != slot, let due = self[other].due { passes.append((other, due)) }
             return false
         }
+        // By their times: the order in the index is that of its growth, which a restart changes.
+        passes.sort { $0.due < $1.due }
+        let others = passes.map(\.slot)
         if terms.countsByArrival { for changed in others + [slot] { keepCountedReasons(at: changed) } }
         var counted = counted(at: slot)
         let kept = OneTimeStages(self[slot], used: counted.used)
