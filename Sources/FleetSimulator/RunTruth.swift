@@ -32,6 +32,8 @@ struct RunTruth: Sendable {
     private var succeededAt: Int64?
     private var notifiedAt: Int64?
     private var toldNotifiedAt: Int64?
+    /// The least days ago that a skip told of the last notification.
+    private var leastDaysAgo: Int64?
     private var isDenied = false
     private var latest = Int64.min
 
@@ -70,7 +72,12 @@ struct RunTruth: Sendable {
             run.hasWorkedAfterSkip = run.hasWorkedAfterSkip || isAfterSkip
         case .runNotNotified:
             run.isNotificationSkipped = true
-            if step.amount >= 0 { toldNotifiedAt = run.begun - step.amount * Self.day } else { isDenied = true }
+            if step.amount >= 0 {
+                toldNotifiedAt = run.begun - step.amount * Self.day
+                leastDaysAgo = min(leastDaysAgo ?? .max, step.amount)
+            } else {
+                isDenied = true
+            }
         case .runScheduled, .runRefused: run.scheduled = run.scheduled ?? time
         default: break
         }
@@ -108,8 +115,14 @@ struct RunTruth: Sendable {
         guard run.isAvailable == true, run.end?.outcome == .completed, !isDenied, run.notified == nil,
             !run.isNotificationSkipped
         else { return }
-        let last = hasTimes ? [notifiedAt, toldNotifiedAt].compactMap(\.self).max() : nil
-        if last.map({ run.begun - $0 >= Self.cadence * Self.day }) ?? true { truth.add(.notNotified) }
+        if !wasNotified(before: run, hasTimes: hasTimes) { truth.add(.notNotified) }
+    }
+
+    /// Whether the user was notified within the days before a run; without times all runs are of one moment.
+    private func wasNotified(before run: Run, hasTimes: Bool) -> Bool {
+        guard hasTimes else { return notifiedAt != nil || leastDaysAgo.map { $0 < Self.cadence } ?? false }
+        let last = [notifiedAt, toldNotifiedAt].compactMap(\.self).max()
+        return last.map { run.begun - $0 < Self.cadence * Self.day } ?? false
     }
 
     private func judgeEnd(_ run: Run, next: Int64?, hasTimes: Bool, _ truth: inout FleetTruth) {

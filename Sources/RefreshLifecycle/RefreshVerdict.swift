@@ -7,22 +7,27 @@ struct RefreshPast: Hashable, Sendable {
     /// The time of the last successful completion, and of the last notification; `.min` for none.
     var succeededAt = Int64.min
     var notifiedAt = Int64.min
-    /// The last notification as a later skip tells of it.
+    /// The last notification as a later skip, or a run whose times are assumed, tells of it.
     var toldNotifiedAt = Int64.min
     /// Whether notifications were not permitted when that was told last.
     var isDenied = false
 
     /// Takes a run into the past.
     mutating func add(_ run: RefreshRun) {
-        if run.hasAssumedTimes { return addPermission(run) }
+        defer { addPermission(run) }
+        addToldNotification(run)
+        if run.hasAssumedTimes { return }
         if let time = run.succeededAt { succeededAt = max(succeededAt, time) }
         if let time = run.lastNotifiedAt { notifiedAt = max(notifiedAt, time) }
+    }
+
+    private mutating func addToldNotification(_ run: RefreshRun) {
+        if run.hasAssumedTimes, let time = run.lastNotifiedAt { toldNotifiedAt = max(toldNotifiedAt, time) }
         if run.isNotificationSkipped, run.notificationSkip == .alreadyNotified {
             // The skip rounds the days down, so that the notification may be almost a day older.
             let days = min(run.notifiedDaysAgo ?? 0, RefreshRules.mostDays)
             toldNotifiedAt = max(toldNotifiedAt, run.begin - days * 86_400_000_000)
         }
-        addPermission(run)
     }
 
     private mutating func addPermission(_ run: RefreshRun) {

@@ -91,6 +91,20 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
                 + .quiet(100, at: 5 * hours)
         ),
         RuleRow("not_notified", false, "notified before", .run() + .quiet(100, at: 5 * hours)),
+        RuleRow(
+            "not_notified",
+            false,
+            "notified before, without times",
+            ([Told].run() + [Told].quiet(100, at: 10)).map { $0.assumed() }
+        ),
+        RuleRow(
+            "not_notified",
+            false,
+            "told as notified before, without times",
+            ([.started(0), .checked(1, 100), .alreadyNotified(1, 2), .completed(2)] + [Told].quiet(100, at: 10))
+                .map { $0.assumed() }
+        ),
+        RuleRow("not_notified", true, "nothing sent, without times", [Told].quiet(90).map { $0.assumed() }),
         RuleRow("not_notified", true, "notified 90 days before", .run() + .quiet(190, at: 90 * days + 1)),
         RuleRow(
             "not_notified",
