@@ -213,6 +213,45 @@ struct LogBindingTests {
         #expect(reading.bound.count == 3)
     }
 
+    @Test("a result that names a time which nothing was scheduled for is of the execution of its stream")
+    func resultWithAnotherTime() throws {
+        let scheduling = """
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            """
+        let fetch = """
+
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=x)
+            2025-11-15T05:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z, scheduleId=n1)
+            2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, scheduled_for=2025-11-15T05:58:00Z)
+            """
+        #expect(try LogReading(scheduling + fetch).bound.last == "prefetch_success n1 2025-11-15T05:58:00Z")
+        let other = """
+
+            2025-11-15T05:42:00Z [DNP-STORAGE] Persisted schedule to DB (id=n2, type=DAILY, time=2025-11-15T05:58:00Z)
+            2025-11-15T05:42:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:53:00Z, id=n2)
+            """
+        #expect(try LogReading(scheduling + other + fetch).bound.last == "prefetch_success n2 2025-11-15T05:58:00Z")
+    }
+
+    @Test("of the lines of one failure the first that names a reason tells it, at one stamp and without any")
+    func reasonOfOneFailure() throws {
+        let start = "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=x, scheduleId=n1)\n"
+        let failure = "2025-11-15T05:50:03Z [DNP-FETCH] Fetch failed (error=NetworkError, willRetry=false)\n"
+        let token = "2025-11-15T05:50:03Z [DNP-FETCH] JWT expired, authentication failed\n"
+        func reasons(_ text: String) throws -> [String] {
+            try LogReading(text).events.filter { $0.contains("prefetch_failure") }
+                .map { event in ["NETWORK", "AUTH"].first { event.contains($0) } ?? "none" }
+        }
+        #expect(try reasons(start + failure + token) == ["NETWORK", "none"])
+        #expect(try reasons(start + token + failure) == ["AUTH", "none"])
+        let again = start.replacing("05:50:00", with: "05:51:00") + token.replacing("05:50:03", with: "05:51:03")
+        #expect(try reasons(start + failure + again) == ["NETWORK", "AUTH"])
+        let stamped = start + failure + token
+        let bare = stamped.split(separator: "\n").map { $0.drop { $0 != "[" } + "\n" }.joined()
+        #expect(try reasons(bare) == ["NETWORK", "none"])
+    }
+
     @Test("a task whose line comes first binds to the cycle that its time fits")
     func taskBindsToCycleByTime() throws {
         let reading = try LogReading(

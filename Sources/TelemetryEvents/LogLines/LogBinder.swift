@@ -152,7 +152,13 @@ public struct LogBinder: Sendable {
             mayOpen: novelty == .new
         )
         if cycleIndex == nil, novelty == .similar || parsed.message.form.kind == .schedulePersisted { return }
-        if let cycleIndex { update(with: parsed.message, cycleIndex, device, process) }
+        var parsed = parsed
+        if let cycleIndex {
+            if binding.devices[device].cycles[cycleIndex].knowsReason(for: parsed.message) {
+                parsed.message.reason = nil
+            }
+            update(with: parsed.message, cycleIndex, device, process)
+        }
         // A denial that names no schedule is about the whole device.
         let isOfDevice =
             parsed.message.form.kind == .notificationDenied && parsed.schedule == 0

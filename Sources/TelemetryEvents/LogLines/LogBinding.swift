@@ -9,6 +9,8 @@
 struct LogBinding {
     static let maximumDevices = 64
     static let maximumStreams = 256
+    /// A notification time that differs by less is a wrong one of the same notification.
+    private static let otherTimeMicroseconds: UInt64 = 43_200_000_000
 
     var devices: [LogDevice] = []
     var streams: [LogStream] = []
@@ -45,7 +47,7 @@ struct LogBinding {
         if idHash != 0 {
             found = cycleNamed(idHash, due, phase, context, device, stream, time)
         } else if let due {
-            found = cycleDue(due, phase, context, device, stream)
+            found = cycleDue(due, phase, context, device, stream) ?? executing(message, due, context, device)
         } else {
             found = cycleInOrder(message, phase, context, device, stream, time, mayOpen: mayOpen)
         }
@@ -167,6 +169,20 @@ struct LogBinding {
         }
         guard phase != .scheduling else { return nil }
         return devices[device].lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
+    }
+
+    /// The cycle that its stream runs, for a result that names another notification time, which no schedule has: the plugin
+    /// tells a wrong one (docs/lifecycle.md, `schedule_time_differs`).
+    private func executing(_ message: LogMessage, _ due: Timestamp, _ context: Int?, _ device: Int) -> Int? {
+        guard let context, message.form.kind == .prefetchSuccess || message.form.kind == .prefetchFailure else {
+            return nil
+        }
+        let cycle = devices[device].cycles[context]
+        guard let planned = cycle.due, cycle.progress.contains(.executed),
+            cycle.progress.isDisjoint(with: [.ended, .delivered]),
+            planned.distance(to: due) < Self.otherTimeMicroseconds
+        else { return nil }
+        return context
     }
 
     /// Whether a cycle without a notification time may have this one: its task must begin within the day before.

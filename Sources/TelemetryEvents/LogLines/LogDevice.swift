@@ -108,11 +108,17 @@ struct KnownCycle {
         static let succeeded = Results(rawValue: 1 << 0)
         static let failed = Results(rawValue: 1 << 1)
         static let retries = Results(rawValue: 1 << 2)
+        /// The reason is that of a line such as `JWT expired`, which has it in its form.
+        static let formTellsReason = Results(rawValue: 1 << 7)
+        private static let reasonBits: UInt8 = 0b111_1000
 
         /// The reason of the failure that was final.
         var reason: FailureReason? {
-            get { rawValue >> 3 == 0 ? nil : FailureReason(rawValue: (rawValue >> 3) - 1) }
-            set { rawValue = rawValue & 7 | (newValue.map { ($0.rawValue + 1) << 3 } ?? 0) }
+            get {
+                let bits = rawValue & Self.reasonBits
+                return bits == 0 ? nil : FailureReason(rawValue: (bits >> 3) - 1)
+            }
+            set { rawValue = rawValue & ~Self.reasonBits | (newValue.map { ($0.rawValue + 1) << 3 } ?? 0) }
         }
 
         /// Whether one attempt cannot have them all.
@@ -175,18 +181,34 @@ struct KnownCycle {
             results.insert(.succeeded)
             return results.contradict
         // A line such as "JWT expired" does not say that the attempt ends with it.
-        case .prefetchFailure where message.form.reason == nil:
+        case .prefetchFailure where message.form.reason != nil:
+            if results.reason == nil {
+                results.reason = message.form.reason
+                results.insert(.formTellsReason)
+            }
+            return false
+        case .prefetchFailure:
             if message.willRetry == true {
                 results.insert(.retries)
                 return false
             }
             results.insert(.failed)
             guard message.willRetry == false, let reason = message.reason else { return results.contradict }
-            let isOther = results.reason.map { $0 != reason } ?? false
+            let isOther = !results.contains(.formTellsReason) && results.reason.map { $0 != reason } ?? false
             results.reason = reason
+            results.remove(.formTellsReason)
             return isOther || results.contradict
         default: return false
         }
+    }
+
+    /// Whether a line tells of a failure whose reason a line of the other form has told already, `JWT expired` behind
+    /// `Fetch failed` or before it: the first one that names a reason tells it.
+    func knowsReason(for message: LogMessage) -> Bool {
+        guard message.form.kind == .prefetchFailure, message.willRetry != true, !results.contains(.retries),
+            results.reason != nil
+        else { return false }
+        return results.contains(.formTellsReason) != (message.form.reason != nil)
     }
 
     /// Stops waiting for an id. A cycle without a due time gets an id from its first event, since events need one of
