@@ -35,6 +35,18 @@ struct CycleNotes {
         }
     }
 
+    /// A rule that events beside the cycles break.
+    struct Breach: Hashable {
+        var installation: UInt64
+        var kind: ViolationKind
+    }
+
+    /// When that was first, and whether the time is the log's own.
+    struct BreachTime {
+        var time: Timestamp
+        var isAssumed: Bool
+    }
+
     /// What names a cycle without a schedule id.
     private struct Notification: Hashable {
         var installation: UInt64
@@ -50,6 +62,8 @@ struct CycleNotes {
     /// The latest schedule that each installation told, of the first 1,000 that did.
     private(set) var plans: [UInt64: (time: Timestamp, schedules: PlannedSchedules)] = [:]
     private static let planLimit = 1_000
+    /// The rules that events beside the cycles broke, of as many installations.
+    private(set) var breaches: [Breach: BreachTime] = [:]
     /// The inputs in the order of reading.
     private(set) var inputs: [Int] = []
 
@@ -144,6 +158,7 @@ struct CycleNotes {
         // Another app's events belong to no cycle, and say nothing about why one stopped.
         guard event.kind.app == .dnp else { return }
         if event.kind == .scheduleSnapshot { keepPlan(event, bytes) }
+        if event.kind == .rollingWindow || !event.clientCounters.isEmpty { keepBreaches(event, bytes) }
         let log = logs.count - 1
         logs[log].add(event, bytes, place, isLogLine: isLogLine)
         let index = index(of: event, schedule: schedule, bytes)
@@ -158,6 +173,16 @@ struct CycleNotes {
             notes[index].evidence.addDelivery(at: event.timestamp, due: event.scheduledFor)
         }
         if hasDetails { notes[index].details?.add(event, bytes, line: Int(place.line)) }
+    }
+
+    private mutating func keepBreaches(_ event: Event, _ bytes: Span<UInt8>) {
+        for kind in event.shownViolations(in: bytes)
+        where kind == .pendingLimitExceeded || kind == .countersOutOfPattern {
+            let breach = Breach(installation: event.installation?.fingerprint ?? 0, kind: kind)
+            guard breaches[breach] != nil || breaches.count < Self.planLimit else { return }
+            if let known = breaches[breach], known.time <= event.timestamp { continue }
+            breaches[breach] = BreachTime(time: event.timestamp, isAssumed: event.isTimeAssumed)
+        }
     }
 
     private mutating func keepPlan(_ event: Event, _ bytes: Span<UInt8>) {
@@ -280,6 +305,10 @@ struct DeviceLog: Sendable {
     /// The kind and the time of the first line.
     private(set) var firstKind: EventKind?
     private(set) var firstTime: Timestamp?
+    /// Whether the log begins with a launch that tells of no pending schedule.
+    private var beginsEmpty = false
+    /// The notification time of the task that the first line schedules.
+    private var firstDue: Timestamp?
     /// The latest time that a line has of its own.
     private(set) var lastTime: Timestamp?
     private(set) var kinds: EventKinds = []
@@ -295,11 +324,21 @@ struct DeviceLog: Sendable {
     private(set) var lowPower = ObservedHabits.Share()
     private(set) var cellular = ObservedHabits.Share()
 
+    /// Whether the task of a cycle may have run before the log begins: not where its first line tells that nothing was
+    /// scheduled, or schedules a task for no later notification.
+    func mayFollowTask(of cycle: ClosedCycle) -> Bool {
+        if beginsEmpty { return false }
+        guard let firstDue, let due = cycle.notificationTime else { return true }
+        return due < firstDue
+    }
+
     fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
         if place < firstLine ?? LinePlace(order: .max, line: .max) {
             firstLine = place
             firstKind = event.kind
             firstTime = event.timestamp
+            beginsEmpty = event.kind == .pluginStarted && event.hasPendingSchedules == false
+            firstDue = event.kind == .prefetchScheduled ? event.scheduledFor : nil
         }
         lastLine = max(lastLine ?? place, place)
         if !event.isTimeAssumed, event.timestamp > lastTime ?? .earliestAccepted { lastTime = event.timestamp }

@@ -97,7 +97,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
             if distance <= Self.longestSchedule { insert(.beginning) }
             if distance <= Self.longestLead { insert(.fetch) }
         } else if cycle.stages.scheduled == nil, evidence.kinds.isSubset(of: Self.ofDelivery),
-            let begin = log.firstTime,
+            log.mayFollowTask(of: cycle), let begin = log.firstTime,
             evidence.firstTime.microseconds - begin.microseconds <= Self.longestLead
         {
             // The task ran before the log begins, and scheduled the next one.

@@ -73,7 +73,8 @@ extension Judgement {
 
     private var outcomeSummary: String {
         let parts = CycleOutcome.allCases.filter { totals.cycles($0) > 0 }.map { "\(totals.cycles($0)) \($0.name)" }
-        let cycles = "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles") (\(parts.joined(separator: ", ")))"
+        let outcomes = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+        let cycles = "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles")\(outcomes)"
         guard let runs = refresh.outcomes else { return cycles }
         return closedCycles > 0 ? "\(cycles) and \(runs)" : runs
     }

@@ -192,6 +192,7 @@ struct JudgementFolding {
         judgement.device = notes.device
         judgement.conditions = notes.conditions
         judgement.namesInstallations = installations.count > 1
+        addUntoldBreaches()
         for (installation, plan) in notes.plans.sorted(by: { $0.key < $1.key }) {
             judgement.hold(against: plan.schedules, of: installation)
         }
@@ -201,6 +202,37 @@ struct JudgementFolding {
                 ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
         }
         return judgement
+    }
+
+    /// Adds what events beside the cycles broke and no cycle tells to the latest cycle of the installation; where there is
+    /// none, as a cycle of which nothing was seen.
+    private mutating func addUntoldBreaches() {
+        // It may be told by one of those that are not listed.
+        guard judgement.omittedCycles == 0 else { return }
+        let breaches = notes.breaches.sorted {
+            ($0.value.time.microseconds, $0.key.installation, $0.key.kind.rawValue)
+                < ($1.value.time.microseconds, $1.key.installation, $1.key.kind.rawValue)
+        }
+        for (breach, time) in breaches {
+            let own = judgement.cycles.indices.filter {
+                judgement.cycles[$0].closed.installation == breach.installation
+            }
+            if own.contains(where: { judgement.cycles[$0].closed.violations.contains { $0.kind == breach.kind } }) {
+                continue
+            }
+            let violation = CycleViolation(breach.kind, besideCyclesAt: time.isAssumed ? nil : time.time)
+            judgement.violationChanges[breach.kind, default: 0] += 1
+            let last = own.max { judgement.cycles[$0].order.microseconds < judgement.cycles[$1].order.microseconds }
+            if let latest = last {
+                judgement.cycles[latest].closed.violations.append(violation)
+                continue
+            }
+            var closed = ClosedCycle.unseen(of: breach.installation, at: nil)
+            closed.violations = [violation]
+            var cycle = JudgedCycle(closed: closed)
+            if !unnamed.contains(breach.installation) { cycle.installation = breach.installation }
+            judgement.cycles.append(cycle)
+        }
     }
 
     private mutating func takeRuns() {

@@ -44,6 +44,39 @@ struct CutLogTests {
         #expect(try JudgedLog.judge(late).verdict() == .incoherent)
     }
 
+    @Test("a log that begins with a launch without schedules, or with a task of its own, hides no fetch")
+    func notCutBehindTheFetch() throws {
+        let delivery = [
+            "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
+        ]
+        func broken(_ first: String) throws -> [ViolationKind] {
+            try JudgedLog.judge([first] + delivery).cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        let launch = "2025-11-15T05:50:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)"
+        #expect(try broken(launch) == [.usedWithoutSuccess])
+        #expect(try broken(launch.replacing("false", with: "true")) == [])
+        let other = "2025-11-15T05:30:00Z [DNP-FETCH] Prefetch scheduled (notificationTime=2025-11-15T05:52:00Z)"
+        #expect(try broken(other).contains(.usedWithoutSuccess))
+        #expect(try !broken(other.replacing("T05:52", with: "T15:52")).contains(.usedWithoutSuccess))
+    }
+
+    @Test("more pending notifications than the limit are told of the latest cycle, and where there is none beside them")
+    func breachWithoutCycle() throws {
+        let window =
+            #"{"event":"rolling_window","timestamp":"2025-11-15T05:54:00Z","installationId":"p1","pending":65}"#
+        let cycle =
+            #"{"event":"notification_delivered","timestamp":"2025-11-15T05:53:00Z","installationId":"p1","scheduleId":"n1"}"#
+        let alone = try JudgedLog.judge([window], named: "events.ndjson")
+        #expect(alone.verdict() == .incoherent && alone.verdictLine() == "incoherent: 1 violation in 1 cycle")
+        let details = alone.cycles.flatMap(\.closed.violations).map(\.detail)
+        #expect(details == ["more notifications were pending at 2025-11-15T05:54:00Z than the limit allows"])
+        let beside = try JudgedLog.judge([cycle, window], named: "events.ndjson")
+        #expect(beside.cycles.map { $0.closed.violations.map(\.kind) } == [[.pendingLimitExceeded]])
+        let kept = try JudgedLog.judge([window.replacing("65", with: "64")], named: "events.ndjson")
+        #expect(kept.verdict() == .empty && kept.cycles.isEmpty)
+    }
+
     @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
     func headWithoutStamps() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })

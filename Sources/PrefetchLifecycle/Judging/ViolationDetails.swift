@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+package import TelemetryEvents
+
+extension CycleViolation {
+    /// What an event broke that belongs to no cycle, `pendingLimitExceeded` or `countersOutOfPattern`.
+    ///
+    /// - Parameter time: when it did; nil where that is not known.
+    package init(_ kind: ViolationKind, besideCyclesAt time: Timestamp?) {
+        let at = time.map { " at \($0)" } ?? ""
+        let detail =
+            kind == .pendingLimitExceeded
+            ? "more notifications were pending\(at) than the limit allows"
+            : "the client's counters contradict each other\(at): more successes than executions, or more executions than "
+                + "submissions"
+        self.init(kind: kind, detail: detail)
+    }
+}
 
 extension CycleEvaluation {
     /// The violations with their details, in the order of `ViolationKind`.
@@ -64,11 +79,8 @@ extension CycleEvaluation {
         case .notRescheduledAfterLaunch:
             "the app was launched\(at(launches?.launchWithoutTask)) with pending schedules; no task was waiting or running, "
                 + "and none was scheduled within 5 min"
-        case .pendingLimitExceeded:
-            "more notifications were pending\(at(launches?.pendingLimitExceeded)) than the limit allows"
-        case .countersOutOfPattern:
-            "the client's counters contradict each other\(at(launches?.countersOutOfPattern)): more successes than executions, or "
-                + "more executions than submissions"
+        case .pendingLimitExceeded: CycleViolation(kind, besideCyclesAt: launches?.pendingLimitExceeded).detail
+        case .countersOutOfPattern: CycleViolation(kind, besideCyclesAt: launches?.countersOutOfPattern).detail
         // Of a judgement that holds cycles against a schedule, which knows both times.
         case .scheduleMissing, .scheduleMoved: ""
         }
