@@ -50,6 +50,18 @@ enum StageRows {
             kept: told(scheduled: 620)
         ),
         order(
+            "executed before its task was scheduled, which may begin later",
+            "executed at 2025-11-15T05:36:38Z, before the task was scheduled",
+            broken: told(executed: -2),
+            kept: told(executed: 0)
+        ),
+        order(
+            "the fetch started before its task was scheduled",
+            "the fetch started at",
+            broken: told(started: -2),
+            kept: told(executed: 0, started: 0)
+        ),
+        order(
             "submitted again behind an execution whose own submission is not known",
             "before the task was scheduled",
             broken: [
@@ -114,6 +126,14 @@ enum StageRows {
                 + [TestEvent(.prefetchUsedForNotification, 622)],
             kept: lacking(.contentCached, .prefetchUsedForNotification)
                 + [TestEvent(.prefetchUsedForNotification, 622).aged(86_000)]
+        ),
+        order(
+            "cached behind its use, or other content than the one that was used",
+            "before it was cached",
+            broken: lacking(.contentCached, .prefetchUsedForNotification)
+                + [TestEvent(.contentCached, 901), TestEvent(.prefetchUsedForNotification, 900).aged(277)],
+            kept: lacking(.contentCached, .prefetchUsedForNotification)
+                + [TestEvent(.contentCached, 901), TestEvent(.prefetchUsedForNotification, 900).aged(86_000)]
         ),
         order(
             "used a minute behind the delivery",

@@ -52,8 +52,17 @@ extension ViolationTests {
             .usedWithoutSuccess,
             "content of this cycle or of an earlier one",
             "no successful fetch was seen",
-            broken: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(900) : $0 },
-            kept: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(901) : $0 }
+            broken: without(.prefetchSuccess, .prefetchExecuted)
+                .map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(900) : $0 },
+            kept: without(.prefetchSuccess, .prefetchExecuted)
+                .map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(901) : $0 }
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "content of this execution or of an earlier one, whose handler scheduled this task",
+            "no successful fetch was seen",
+            broken: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(500) : $0 },
+            kept: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(502) : $0 }
         ),
         Row(
             .usedWithoutSuccess,
@@ -181,6 +190,15 @@ extension ViolationTests {
             "499.001 s old when it was used; its ttl is 499 s",
             broken: cycle(success: 401, used: 900.001) + [TestEvent(.contentCached, 403).ttl(499)],
             kept: cycle(success: 401, used: 900) + [TestEvent(.contentCached, 403).ttl(499)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the time of the delivery",
+            "500 s old when it was used; its ttl is 499 s",
+            broken: cycle(success: 401, used: 890)
+                + [TestEvent(.contentCached, 403).ttl(499), TestEvent(.notificationDelivered, 901)],
+            kept: cycle(success: 401, used: 890)
+                + [TestEvent(.contentCached, 403).ttl(499), TestEvent(.notificationDelivered, 900)]
         ),
         Row(
             .staleContentUsed,

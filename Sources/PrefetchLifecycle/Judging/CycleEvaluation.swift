@@ -96,25 +96,26 @@ struct CycleEvaluation {
     }
     var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
 
-    /// The age of the content when it was used and its `ttl`, both in microseconds.
+    /// The age of the content when it was shown and its `ttl`, both in microseconds.
     @inline(__always) var ages: (age: Int64, ttl: Int64)? {
-        guard used != nil, let ttl = account.ttl, let age else { return nil }
+        guard used != nil, let ttl = account.ttl, let age = age(at: planned.shown) else { return nil }
         return (age, ttl * 1_000_000)
     }
 
     var drift: Int64? { planned.drift }
 
-    /// The age of the content when it was used, in microseconds, where known.
-    @inline(__always) private var age: Int64? {
+    /// The age of the content that was told, or else at a time, in microseconds, where known.
+    @inline(__always)
+    private func age(at time: Timestamp?) -> Int64? {
         if let age = cycle.age { return age * 1_000_000 }
-        guard hasTimes, let used = planned.used, let success = planned.usedSuccess else { return nil }
-        return used.microseconds - success.microseconds
+        guard hasTimes, let time, let success = planned.usedSuccess else { return nil }
+        return time.microseconds - success.microseconds
     }
 
     /// Calls `body` with each duration that counts at the close, in microseconds.
     func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
         if isTimeWarped { return }
-        if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
+        if !cycle.flags.contains(.ageCounted), let age = age(at: planned.used) { body(.contentAge, age) }
         guard hasTimes else { return }
         for duration in account.durations { body(.fetchDuration, duration) }
         if let startDelay = account.startDelay { body(.startDelay, startDelay) }
@@ -157,10 +158,19 @@ struct CycleEvaluation {
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }
 
-    /// Whether the age of the content shows that it was fetched before this cycle, for an earlier notification.
+    /// Whether the age of the content shows that it was fetched before the task of this cycle was scheduled or ran, for an
+    /// earlier notification. Without times: before its task could begin.
     private var isContentOlder: Bool {
-        guard hasTimes, let used, let age = cycle.age, let scheduled = account.firstScheduled else { return false }
-        return used.microseconds - age * 1_000_000 < scheduled.microseconds
+        guard let used, let age = cycle.age else { return false }
+        guard hasTimes else {
+            guard let due = cycle.due, let begin = cycle.window.time(base: cycle.base) else { return false }
+            return due.microseconds - age * 1_000_000 < begin.microseconds
+        }
+        let fetched = used.microseconds - age * 1_000_000
+        if let scheduled = account.firstScheduled, fetched < scheduled.microseconds { return true }
+        // An age is rounded to whole seconds.
+        guard let executed = account.firstExecuted else { return false }
+        return account.firstScheduled != nil && fetched + 1_000_000 < executed.microseconds
     }
 
     private mutating func judgeIntegrity() {
@@ -312,6 +322,8 @@ struct PlannedTimes {
     /// The smallest lead of a task, in seconds.
     let lead: Int64?
     let used: Timestamp?
+    /// The delivery of the content that was used; its use where no delivery is told.
+    let shown: Timestamp?
     let usedSuccess: Timestamp?
     /// The delivery minus the notification time, in microseconds.
     let drift: Int64?
@@ -322,7 +334,9 @@ struct PlannedTimes {
         lateStart = account.lateStart
         lastStarted = account.lastStarted
         lead = account.lead
+        let delivered = cycle.details.contains(.isDeliverySkewed) ? nil : cycle.delivered.time(base: cycle.base)
         used = account.used(of: cycle)
+        shown = used.map { delivered ?? $0 }
         usedSuccess = account.usedSuccess
         drift = cycle.drift
     }

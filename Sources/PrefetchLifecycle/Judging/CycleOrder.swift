@@ -119,8 +119,10 @@ struct CycleOrder {
         guard let executed = first.executed, let last = latest.executed else { return }
         if let submission, submission.time > last, submission.time - executed <= Int64(CycleTable.ownMicroseconds) {
             let hasFailed = failedAt.map { $0 <= submission.time } ?? false
-            let isOfThisRun = submission.begin.map { $0 <= executed } ?? (submission.isDated && !hasFailed)
-            if isOfThisRun { note("executed", executed, before: "the task was scheduled", submission.time) }
+            let isBegun = submission.begin.map { $0 <= executed } ?? (submission.isDated && !hasFailed)
+            if isBegun || endsOnly(behind: submission.time) {
+                note("executed", executed, before: "the task was scheduled", submission.time)
+            }
         }
         guard executions == 1 else { return }
         if let result = unexecuted.lastResult, !unexecuted.isRetried, first.firstResult == nil,
@@ -136,13 +138,22 @@ struct CycleOrder {
         }
     }
 
+    /// Whether there is one execution, and all that it led to comes behind a submission, which it was therefore made for.
+    private func endsOnly(behind submission: Int64) -> Bool {
+        let results = [first.firstResult, first.firstCompletion].compactMap(\.self)
+        return executions == 1 && unexecuted.firstResult == nil && !results.isEmpty
+            && results.allSatisfy { $0 > submission }
+    }
+
     /// The first start of a fetch, against the execution before it and the results of its run. A start is known to the
     /// millisecond.
     private mutating func judgeStart(_ started: Int64, _ facts: Span<UInt64>) {
         // Content that is missing is fetched on demand.
         if let missing, missing < started + 1_000 { return }
         guard let run = startedRun else {
-            guard executions == 1, let executed = first.executed, areOfOnePass(started, executed, facts) else { return }
+            guard executions == 1, let executed = first.executed,
+                areOfOnePass(started, executed, facts) || isStartOf(executed, started)
+            else { return }
             let isOfEarlierRun = unexecuted.lastResult.map { $0 >= started } ?? false && first.firstResult != nil
             if !isOfEarlierRun { note("the fetch started", started, before: "the task was executed", executed) }
             return
@@ -151,6 +162,15 @@ struct CycleOrder {
             areOfOnePass(executed, started, facts)
         else { return }
         note(run.isFailed ? "the fetch failed" : "the fetch succeeded", result, before: "the fetch started", started)
+    }
+
+    /// Whether a start before the submission of the only execution is the start of that one, since it led to nothing else.
+    private func isStartOf(_ executed: Int64, _ started: Int64) -> Bool {
+        guard let submission, submission.time <= executed, executed - started <= Int64(CycleTable.ownMicroseconds)
+        else {
+            return false
+        }
+        return unexecuted.firstResult == nil && unexecuted.firstCompletion == nil && first.firstResult != nil
     }
 
     /// The use of the content, to the millisecond, against its fetch and the delivery.
@@ -173,7 +193,7 @@ struct CycleOrder {
     /// Whether the content that was used may be another than the one that was fetched later: of an earlier cycle, as its
     /// age shows, or of an earlier attempt.
     private func isEarlierContent(_ used: Int64, _ success: Int64?) -> Bool {
-        if let success, success <= used, cycle.age != nil || executions > 1 { return true }
+        if let success, success <= used, executions > 1 { return true }
         guard let age = cycle.age, let scheduled = submission?.time else { return false }
         return used - age * 1_000_000 < scheduled
     }

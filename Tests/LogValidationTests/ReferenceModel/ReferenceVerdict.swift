@@ -75,8 +75,9 @@ extension ReferenceModel {
         let failures = judged.failures.map { Ruling($0.failure.lowerBound > 0, true) }.reduce(Ruling.no) { $0 || $1 }
         let used = pass.events("prefetch_used_for_notification")
         let first = pass.submissions.map(\.time).min() ?? Int.max
-        // What is older than the scheduling was fetched in an earlier cycle.
-        let isOlder = used.contains { use in use.age.map { use.time - $0 < first } ?? false }
+        // What is older than the scheduling, or than the execution, was fetched in an earlier cycle.
+        let begin = max(first, pass.events("prefetch_executed").map(\.time).min() ?? first)
+        let isOlder = used.contains { use in use.age.map { use.time - $0 < begin } ?? false }
         let usedWithoutSuccess: Ruling = used.isEmpty || judged.hasSuccess ? .no : isOlder ? .arguable : .yes
         let lacksEnd =
             isExecuted ? judged.attempts.map { self.lacksEnd($0, judged) }.reduce(Ruling.no) { $0 || $1 } : .no
