@@ -334,7 +334,8 @@ extension LifecycleFold {
         case .notificationDenied, .permissionGranted: recordPermission(event, installation)
         case .pluginError where PluginErrorCode(event, in: bytes) == .notificationsDenied:
             recordPermission(event, installation)
-        case .schedulePersisted, .cacheCleared, .apiCall: recordContent(event, schedule: schedule, installation)
+        case .schedulePersisted, .cacheCleared, .apiCall, .prefetchSuccess, .contentCached:
+            recordContent(event, schedule: schedule, installation, in: bytes)
         default: break
         }
         if event.tellsHistory { recordHistory(event, of: installation, schedule: schedule, in: bytes) }

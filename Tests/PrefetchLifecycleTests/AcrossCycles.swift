@@ -14,7 +14,42 @@ enum AcrossCycles {
             + [TestEvent(.prefetchScheduled, second, id: "two", due: 2 * day)]
     }
 
+    /// Content that one cycle fetches 11 s after 0 and the next one uses 1,989 s later, since its own fetch fails. The handler
+    /// schedules the next task, as the guide asks.
+    static func reused(ttl: Int64, cached: String = "aa", used: String = "aa") -> [TestEvent] {
+        [
+            TestEvent(.prefetchScheduled, 0, id: "one", due: 900), TestEvent(.prefetchExecuted, 10, id: "one"),
+            TestEvent(.prefetchScheduled, 10, id: "two", due: 2_000),
+            TestEvent(.prefetchSuccess, 11, id: "one").ttl(ttl).content(cached),
+            TestEvent(.prefetchExecuted, 1_990, id: "two"),
+            TestEvent(.prefetchFailure, 1_991, id: "two").reason(.network),
+            TestEvent(.prefetchUsedForNotification, 2_000, id: "two").aged(1_989).content(used),
+        ]
+    }
+
     static let rows = [
+        ViolationTests.Row(
+            .usedWithoutSuccess,
+            "content of an earlier cycle",
+            "no successful fetch was seen",
+            broken: reused(ttl: 3_600).filter { $0.event.age == nil }
+                + [TestEvent(.prefetchUsedForNotification, 2_000, id: "two")],
+            kept: reused(ttl: 3_600)
+        ),
+        ViolationTests.Row(
+            .staleContentUsed,
+            "content of an earlier cycle",
+            "1989 s old when it was used; its ttl is 1988 s",
+            broken: reused(ttl: 1_988),
+            kept: reused(ttl: 1_989)
+        ),
+        ViolationTests.Row(
+            .contentHashMismatch,
+            "content of an earlier cycle",
+            "another hash",
+            broken: reused(ttl: 3_600, used: "bb"),
+            kept: reused(ttl: 3_600)
+        ),
         ViolationTests.Row(
             .secondActiveTask,
             "scheduled in one go",

@@ -4,7 +4,7 @@ public import TelemetryEvents
 
 extension LifecycleFold {
     /// Whether the rules across cycles apply to this installation.
-    private func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
+    func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
 
     /// The state of an installation for judging; nil where the rules across cycles do not apply.
     func installation(_ fingerprint: UInt64) -> Installation? {

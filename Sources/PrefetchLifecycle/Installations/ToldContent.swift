@@ -15,22 +15,43 @@ struct ToldContent: Sendable {
         case storageUnavailable = 4
         /// Two lines of one incident.
         case incident = 5
+        /// Content that was fetched or cached with a `ttl`, and with a hash.
+        case ttl = 6
+        case hash = 7
     }
 
     /// The most words of a tag; the latest are kept.
     private static let limit = 8
+    /// How much later content may be fetched than its age tells, which is rounded, and how much earlier: 1 s and a minute.
+    private static let fetchSeconds: (before: Int64, after: Int64) = (60, 1)
     /// The most schedules; those persisted last are kept.
     private static let scheduleLimit = 16
     /// Storage told twice within 5 s is one incident.
     private static let incidentMicroseconds: Int64 = 5_000_000
 
-    /// Ascending. A word is the time in microseconds, eight times, and the tag.
+    /// Ascending. A word is the time in microseconds, eight times, and the tag. Of fetched content it is the second, 2^19
+    /// times, its `ttl` as coded or 16 bits of its hash, eight times, and the tag.
     private(set) var words: [Int64] = []
     /// The schedules that were persisted, ascending: the second, and 32 bits of the schedule's hash.
     private(set) var persisted: [UInt64] = []
 
     /// Records something of a time.
     mutating func record(_ tag: Tag, at time: Timestamp) { restore(time.microseconds &* 8 | tag.rawValue) }
+
+    /// Records what was told of content with its fetch.
+    mutating func recordFetch(_ tag: Tag, _ value: UInt16, at time: Timestamp) {
+        restore(time.wholeSeconds << 19 | Int64(value) << 3 | tag.rawValue)
+    }
+
+    /// The `ttl` as coded, or the bits of the hash, of the content that was fetched at about a time; nil where it is not
+    /// known.
+    func fetched(_ tag: Tag, about time: Timestamp) -> UInt16? {
+        let second = time.wholeSeconds
+        for word in words.reversed() where word & 7 == tag.rawValue && word >> 19 <= second + Self.fetchSeconds.after {
+            return word >> 19 < second - Self.fetchSeconds.before ? nil : UInt16(truncatingIfNeeded: word >> 3)
+        }
+        return nil
+    }
 
     /// Records a word, also from a checkpoint. Past the limit the earliest one of its tag is dropped.
     mutating func restore(_ word: Int64) {
@@ -106,7 +127,12 @@ extension LifecycleFold {
     /// Records what an event tells of its installation's cache, calls and database.
     ///
     /// - Parameter schedule: the hash of the event's schedule; nil without one.
-    mutating func recordContent(_ event: borrowing Event, schedule: UInt64?, _ fingerprint: UInt64) {
+    mutating func recordContent(
+        _ event: borrowing Event,
+        schedule: UInt64?,
+        _ fingerprint: UInt64,
+        in bytes: Span<UInt8>
+    ) {
         let time = event.timestamp
         switch event.kind {
         case .schedulePersisted:
@@ -117,6 +143,16 @@ extension LifecycleFold {
             guard let isConditional = event.isConditional else { return }
             installations.updateLists(fingerprint) {
                 $0.content.record(isConditional ? .conditionalCall : .plainCall, at: time)
+            }
+        case .prefetchSuccess, .contentCached:
+            guard isTracked(fingerprint), !event.isTimeAssumed, event.ttl != nil || !event.contentHash.isEmpty else {
+                return
+            }
+            let ttl = event.ttl.map { CodedTTL($0).rawValue }
+            let hash = event.contentHash.isEmpty ? nil : HashFingerprint(event.contentHash, in: bytes).value
+            installations.updateLists(fingerprint) {
+                if let ttl { $0.content.recordFetch(.ttl, ttl, at: time) }
+                if let hash { $0.content.recordFetch(.hash, UInt16(truncatingIfNeeded: hash), at: time) }
             }
         default: return
         }

@@ -49,6 +49,8 @@ struct CycleAccount {
     /// Whether each hash is equal to the nearest one before it that it is held against; nil where none is.
     private(set) var scheduleHashMatches: Bool?
     private(set) var contentHashMatches: Bool?
+    /// The hash of the content that was used last.
+    private(set) var usedHash: UInt16?
     /// The nearest `ttl` before the content was used, in seconds.
     private(set) var ttl: Int64?
 
@@ -128,7 +130,9 @@ struct CycleAccount {
             case .scheduleHashScheduled: scheduledHash = fact.detail.rawValue
             case .scheduleHashExecuted: Self.compare(fact, with: scheduledHash, &scheduleHashMatches)
             case .contentHashCached: cachedHash = fact.detail.rawValue
-            case .contentHashUsed: Self.compare(fact, with: cachedHash, &contentHashMatches)
+            case .contentHashUsed:
+                usedHash = fact.detail.rawValue
+                Self.compare(fact, with: cachedHash, &contentHashMatches)
             default: continue
             }
         }

@@ -22,6 +22,8 @@ struct CycleEvaluation {
     let toleratedDrift: Int64
     /// What became of its content.
     private(set) var content: CycleContent
+    /// The `ttl` of content that an earlier cycle fetched, in seconds, and whether its hash is that of the content used.
+    private(set) var olderContent: (ttl: Int64?, hashMatches: Bool?) = (nil, nil)
     /// The first two stages that were stamped in the wrong order.
     private(set) var disorder: CycleOrder.Pair?
     /// A submission whose lead is not the one that was told, and that one in minutes.
@@ -76,6 +78,7 @@ struct CycleEvaluation {
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
         judgeOrder()
+        if let told = installation?.content { takeOlderContent(told) }
         judgeIntegrity()
         judgeTasks(facts, of: installation)
         judgeTiming()
@@ -98,7 +101,9 @@ struct CycleEvaluation {
 
     /// The age of the content when it was shown and its `ttl`, both in microseconds.
     @inline(__always) var ages: (age: Int64, ttl: Int64)? {
-        guard used != nil, let ttl = account.ttl, let age = age(at: planned.shown) else { return nil }
+        guard used != nil, let ttl = account.ttl ?? olderContent.ttl, let age = age(at: planned.shown) else {
+            return nil
+        }
         return (age, ttl * 1_000_000)
     }
 
@@ -173,13 +178,25 @@ struct CycleEvaluation {
         return account.firstScheduled != nil && fetched + 1_000_000 < executed.microseconds
     }
 
+    /// Takes what was told of the content at the time at which its age says that an earlier cycle fetched it.
+    private mutating func takeOlderContent(_ told: ToldContent) {
+        guard hasTimes, success == nil, isContentOlder, let used, let age = cycle.age else { return }
+        let fetched = Timestamp(microseconds: used.microseconds - age * 1_000_000)
+        olderContent.ttl = told.fetched(.ttl, about: fetched).flatMap { CodedTTL(rawValue: $0).seconds }
+        if let usedHash = account.usedHash, let hash = told.fetched(.hash, about: fetched) {
+            olderContent.hashMatches = usedHash == hash
+        }
+    }
+
     private mutating func judgeIntegrity() {
         judge(.contentHashMismatch, contentHashMatches == false)
         judge(.scheduleHashMismatch, scheduleHashMatches == false)
         judge(.staleContentUsed, ages.map { $0.age > $0.ttl } ?? false)
     }
 
-    var contentHashMatches: Bool? { account.contentHashMatches ?? (cycle.flags.contains(.contentMatches) ? true : nil) }
+    var contentHashMatches: Bool? {
+        account.contentHashMatches ?? olderContent.hashMatches ?? (cycle.flags.contains(.contentMatches) ? true : nil)
+    }
 
     var scheduleHashMatches: Bool? {
         account.scheduleHashMatches ?? (cycle.flags.contains(.scheduleMatches) ? true : nil)
