@@ -145,11 +145,10 @@ extension LifecycleFold {
                 $0.content.record(isConditional ? .conditionalCall : .plainCall, at: time)
             }
         case .prefetchSuccess, .contentCached:
-            guard isTracked(fingerprint), !event.isTimeAssumed, event.ttl != nil || !event.contentHash.isEmpty else {
-                return
-            }
+            guard isTracked(fingerprint), !event.isTimeAssumed else { return }
             let ttl = event.ttl.map { CodedTTL($0).rawValue }
             let hash = event.contentHash.isEmpty ? nil : HashFingerprint(event.contentHash, in: bytes).value
+            if ttl == nil, hash == nil { return }
             installations.updateLists(fingerprint) {
                 if let ttl { $0.content.recordFetch(.ttl, ttl, at: time) }
                 if let hash { $0.content.recordFetch(.hash, UInt16(truncatingIfNeeded: hash), at: time) }
