@@ -249,6 +249,12 @@ extension WrapperSample {
         ),
         WrapperSample(
             .structlog,
+            #"{"event": "user logged in", "level": "info", "timestamp": "2025-11-15T05:48:00Z"}"#,
+            "foreign"
+        ),
+        WrapperSample(.structlog, #"{"logger": "http", "event": "GET /n"}"#, "foreign"),
+        WrapperSample(
+            .structlog,
             #"{"timestamp":1763185680.25,"event":"DNP-PLUGIN: requestPermissions() \u2192 granted"}"#,
             "plugin 2025-11-15T05:48:00.250000+0 - 0 requestPermissions() → granted"
         ),

@@ -55,13 +55,22 @@ extension LogBinder {
         return .known(time)
     }
 
-    /// The time of the lines before the first stamp, a second before it; nil where nothing has one with a year, or one that
-    /// no event may have.
+    /// The time of the lines before the first stamp, a second before it, or before the first event among them where no line
+    /// has a stamp; nil where nothing has one with a year, or one that no event may have.
     func headTime(in parsed: ParsedLog) -> Timestamp? {
-        guard let stamp = parsed.messages.lazy.compactMap(\.stamp).first, stamp.hasYear else { return nil }
-        let head = Timestamp(microseconds: utc(stamp.wallMicroseconds, stamp.offsetSeconds).microseconds - 1_000_000)
-        let isAccepted = head >= .earliestAccepted && head.microseconds - readAt.microseconds <= Timestamp.acceptedLead
-        return isAccepted ? head : nil
+        var first: Timestamp?
+        if let stamp = parsed.messages.lazy.compactMap(\.stamp).first {
+            first = stamp.hasYear ? utc(stamp.wallMicroseconds, stamp.offsetSeconds) : nil
+        } else if headTime == nil, !parsed.messages.isEmpty {
+            first = parsed.events.first?.decoded.events.times?.first
+        }
+        return first.flatMap { accepted(Timestamp(microseconds: $0.microseconds - 1_000_000)) }
+    }
+
+    /// A time; nil for one that no event may have.
+    func accepted(_ time: Timestamp) -> Timestamp? {
+        let isAccepted = time >= .earliestAccepted && time.microseconds - readAt.microseconds <= Timestamp.acceptedLead
+        return isAccepted ? time : nil
     }
 
     /// The time of a stamp in a stream without an absolute time: nearest to the log's last absolute time, else the
@@ -114,6 +123,18 @@ extension LogBinder {
     private func utc(_ wall: Int64, _ offset: Int32?) -> Timestamp {
         guard let offset else { return Timestamp(microseconds: options.zone.utcMicroseconds(wall: wall)) }
         return Timestamp(microseconds: wall - Int64(offset) * 1_000_000)
+    }
+}
+
+extension EventBatch {
+    /// The times of the first event and of the last one; nil where there is none. O(events).
+    var times: (first: Timestamp, last: Timestamp)? {
+        var cursor = EventCursor()
+        var times: (first: Timestamp, last: Timestamp)?
+        while let event = try? cursor.next(in: bytes.span) {
+            times = (times?.first ?? event.timestamp, event.timestamp)
+        }
+        return times
     }
 }
 

@@ -41,7 +41,11 @@ public struct LogBinder: Sendable {
         decoded.lines = parsed.lines
         decoded.altered = parsed.altered
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
-        if options.isLive { releaseExpired() } else if lastStamp == .min { headTime = headTime(in: parsed) }
+        if options.isLive {
+            releaseExpired()
+        } else if lastStamp == .min {
+            headTime = headTime(in: parsed) ?? headTime
+        }
         binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0
@@ -82,6 +86,12 @@ public struct LogBinder: Sendable {
     }
 
     private mutating func append(_ parsed: ParsedLog, next: inout Int) {
+        // The lines behind an event in a log without stamps are of its time.
+        if !options.isLive, lastStamp == .min, !parsed.messages.isEmpty,
+            let last = parsed.events[next].decoded.events.times?.last
+        {
+            headTime = accepted(Timestamp(microseconds: last.microseconds + 1))
+        }
         decoded.append(parsed.events[next].decoded, firstLine: parsed.events[next].firstLine)
         next += 1
     }
@@ -153,12 +163,7 @@ public struct LogBinder: Sendable {
         )
         if cycleIndex == nil, novelty == .similar || parsed.message.form.kind == .schedulePersisted { return }
         var parsed = parsed
-        if let cycleIndex {
-            if binding.devices[device].cycles[cycleIndex].knowsReason(for: parsed.message) {
-                parsed.message.reason = nil
-            }
-            update(with: parsed.message, cycleIndex, device, process)
-        }
+        if let cycleIndex { update(with: &parsed.message, cycleIndex, device, process) }
         // A denial that names no schedule is about the whole device.
         let isOfDevice =
             parsed.message.form.kind == .notificationDenied && parsed.schedule == 0
@@ -208,14 +213,16 @@ public struct LogBinder: Sendable {
         )
     }
 
-    /// Updates the cycle with what a message says about it.
-    private mutating func update(with message: LogMessage, _ cycleIndex: Int, _ device: Int, _ process: UInt64) {
+    /// Updates the cycle with what a message says about it, and takes from the message the reason of a failure for which
+    /// another line has told it.
+    private mutating func update(with message: inout LogMessage, _ cycleIndex: Int, _ device: Int, _ process: UInt64) {
         if let begin = message.begin { binding.devices[device].cycles[cycleIndex].begin = begin }
         if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
             !binding.devices[device].held.isEmpty
         {
             confirmExecution(device, process, binding.devices[device].cycles[cycleIndex].serial)
         }
+        if binding.devices[device].cycles[cycleIndex].knowsReason(for: message) { message.reason = nil }
         switch message.form.kind {
         case .prefetchScheduled:
             binding.devices[device].cycles[cycleIndex].progress.insert(.scheduled)

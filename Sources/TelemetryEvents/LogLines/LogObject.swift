@@ -25,8 +25,11 @@ struct LogObject {
     private(set) var isEscaped = false
     /// Whether the journal's message is an array of byte values, as for binary data.
     private(set) var hasMessageBytes = false
-    /// Whether the object has a member `event`, or an array `events`.
+    /// Whether the object has a member `event`, or an array `events`, and is no line of another program.
     private(set) var isEvent = false
+    /// Whether its `event` names no kind of event, and it has what records of programs have and events have not: it is a
+    /// line of another program that structlog wrote.
+    private(set) var isForeignRecord = false
     /// Whether the object is a record of Apple's log or of the journal.
     var isRecord: Bool { eventMessage != nil || message != nil || structlogEvent != nil }
 
@@ -41,10 +44,16 @@ struct LogObject {
     /// Reads the members; false if it is not an object, or an unterminated one.
     mutating func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var members = JSONMembers(range)
+        var isOtherText = false
+        var isOfProgram = false
         while let member = members.next(bytes) {
             if bytes.equals("event", in: member.key), let text = Self.pluginLine(bytes, member.value) {
                 structlogEvent = text
                 isEscaped = isEscaped || member.isEscaped
+                continue
+            }
+            if bytes.equals("event", in: member.key), Self.isOtherText(bytes, member) {
+                isOtherText = true
                 continue
             }
             if bytes.equals("event", in: member.key)
@@ -54,6 +63,7 @@ struct LogObject {
                 isEvent = true
                 return true
             }
+            if bytes.equals("level", in: member.key) || bytes.equals("logger", in: member.key) { isOfProgram = true }
             guard let text = Self.text(bytes, member.value) else { continue }
             if keep(text, of: member.key, bytes) {
                 isEscaped = isEscaped || member.isEscaped
@@ -63,7 +73,16 @@ struct LogObject {
                 hasMessageBytes = bytes[member.value.lowerBound] == UInt8(ascii: "[")
             }
         }
+        isForeignRecord = isOtherText && isOfProgram
+        isEvent = isOtherText && !isOfProgram
         return members.isComplete
+    }
+
+    /// Whether the value of `event` is a string that names no kind.
+    private static func isOtherText(_ bytes: Span<UInt8>, _ member: JSONMember) -> Bool {
+        guard !member.isEscaped, bytes[member.value.lowerBound] == UInt8(ascii: "\"") else { return false }
+        let text = member.value.lowerBound + 1..<member.value.upperBound - 1
+        return !EventKind.allCases.contains { bytes.equals($0.name, in: text) }
     }
 
     /// The content of a string that is a line of the plugin and no kind of event.
