@@ -39,7 +39,8 @@ struct CycleTruth: Sendable {
     private var begin: Int64?
     private var minutes: Int64 = 5
     private var isCapped = false
-    private(set) var isPersisted = false
+    private(set) var persisted: Int64?
+    var isPersisted: Bool { persisted != nil }
     private var attempts: [Attempt] = []
     private var ttl: Int64?
     private var cached: Moment?
@@ -94,7 +95,7 @@ struct CycleTruth: Sendable {
             call = step.flag
             return counts
         case .persisted:
-            isPersisted = true
+            persisted = time
             return counts
         case .leadCapped:
             isCapped = true

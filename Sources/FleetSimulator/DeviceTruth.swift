@@ -201,7 +201,7 @@ struct DeviceTruth: Sendable {
         if cycle.scheduled != nil, !cycle.isPersisted, hasPersisted, !hasPersistedOneName {
             truth.add(.scheduledNotPersisted)
         }
-        guard hasTimes, let scheduled = cycle.scheduled?.told else { return }
+        guard hasTimes, let scheduled = cycle.scheduled?.told ?? cycle.persisted else { return }
         let isLost = launches.contains { launch in
             !launch.hasPending && launch.time > scheduled && launch.planned < cycle.due
                 && cycle.delivered.map { $0.told > launch.time } ?? true && !cycle.isCancelled(before: launch.time)

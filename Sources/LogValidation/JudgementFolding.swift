@@ -76,6 +76,7 @@ struct JudgementFolding {
             deduplicates: false,
             isReceiver: false
         )
+        fold.assumedSimulator = lines.isSimulator
         refresh = RefreshFold(keepsClosedRuns: detail.needsCycles, isReceiver: false)
         judgement.apps = options.apps
         // The notes of the cycles that a piece closes are still kept while its own events are noted.

@@ -33,6 +33,8 @@ public struct LifecycleFold: Sendable {
     let deduplicates: Bool
     let anonymousIsOneInstallation: Bool
     let isReceiver: Bool
+    /// Whether the events of a file that do not tell it are those of a simulator.
+    public var assumedSimulator: Bool?
     var groups = LifecycleGroups()
     var identities: RememberedIdentities
     var cycles: CycleTable
@@ -171,7 +173,12 @@ public struct LifecycleFold: Sendable {
     /// Hashes the events of a window, remembers their identities and looks for their cycles.
     private mutating func prepare(_ window: inout EventWindow, _ records: Span<UInt8>) {
         for place in 0..<window.count {
-            if !isReceiver { window.events[place].clockSkew = nil }
+            if !isReceiver {
+                window.events[place].clockSkew = nil
+                if let assumedSimulator, window.events[place].kind == .prefetchScheduleFailed {
+                    window.events[place].isSimulator = window.events[place].isSimulator ?? assumedSimulator
+                }
+            }
             if window.events[place].kind.app != .dnp {
                 if deduplicates {
                     window.hashes[place].identity = key.identity(of: window.events[place], in: records)

@@ -77,6 +77,43 @@ struct CutLogTests {
         #expect(kept.verdict() == .empty && kept.cycles.isEmpty)
     }
 
+    @Test("each begin of a task in a log without stamps is a submission of its own")
+    func submissionsWithoutStamps() throws {
+        let lines = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
+        ]
+        #expect(try JudgedLog.judge(lines).totals.scheduled == 2)
+    }
+
+    @Test("an event in a log without stamps gives the lines around it its time, so that both tell of one cycle")
+    func eventInLogWithoutStamps() throws {
+        let bare = Self.whole.map { String($0.drop { $0 != "[" }) }
+        let fetched = try #require(bare.firstIndex { $0.contains("Fetch success") })
+        let id = try #require(JudgedLog.judge(bare).cycles.first?.scheduleId)
+        let due = try #require(JudgedLog.judge(bare).cycles.first?.closed.notificationTime)
+        let event =
+            #"{"event":"prefetch_success","scheduleId":"\#(id)","scheduledFor":"\#(due)","timestamp":"2025-11-15T05:50:03Z"}"#
+        for place in [fetched + 1, bare.count] {
+            let judgement = try JudgedLog.judge(bare[..<place] + [event] + bare[place...])
+            #expect(judgement.cycles.count == 1 && judgement.verdict() == .coherent, "\(judgement.text())")
+            #expect(judgement.totals.success == 1)
+        }
+    }
+
+    @Test("--device holds for events, too: a task that the system refuses is the failure of its cycle")
+    func refusedOnDevice() throws {
+        let events = [
+            #"{"event":"prefetch_schedule_failed","timestamp":"2025-11-15T05:41:00Z","scheduleId":"a","scheduledFor":"2025-11-15T05:53:00Z","error":"BGTaskSchedulerErrorDomain Code=1"}"#,
+            #"{"event":"content_missing","timestamp":"2025-11-15T05:53:00Z","scheduleId":"a"}"#,
+        ]
+        let judged = try JudgedLog.judge(events, named: "events.ndjson") { $0.isSimulator = false }
+        #expect(judged.cycles.first?.closed.failureReason == .system)
+        #expect(try JudgedLog.judge(events, named: "events.ndjson").cycles.first?.closed.failureReason == nil)
+    }
+
     @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
     func headWithoutStamps() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })

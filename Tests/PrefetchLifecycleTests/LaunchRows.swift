@@ -149,6 +149,19 @@ enum LaunchRows {
         ),
         ViolationTests.Row(
             .pendingScheduleLost,
+            "a notification that was persisted, whose task the system refused",
+            "knew of no pending schedule",
+            broken: [
+                TestEvent(.schedulePersisted, 0, due: 3_600), TestEvent(.prefetchScheduleFailed, 0, due: 3_600),
+                launch(60, pending: false),
+            ],
+            kept: [
+                launch(60, pending: false), TestEvent(.schedulePersisted, 61, due: 3_600),
+                TestEvent(.prefetchScheduleFailed, 61, due: 3_600),
+            ]
+        ),
+        ViolationTests.Row(
+            .pendingScheduleLost,
             "a launch after the scheduling, or with it",
             "at 2025-11-15T05:36:40.001000Z",
             broken: ahead + [launch(0.001, pending: false)],

@@ -155,6 +155,13 @@ extension ViolationTests {
         ),
         Row(
             .contentHashMismatch,
+            "cached and delivered",
+            "another hash",
+            broken: [TestEvent(.contentCached, 1).content("01"), TestEvent(.notificationDelivered, 3).content("02")],
+            kept: [TestEvent(.contentCached, 1).content("01"), TestEvent(.notificationDelivered, 3).content("01")]
+        ),
+        Row(
+            .contentHashMismatch,
             "cached again",
             "another hash",
             broken: [
@@ -188,24 +195,24 @@ extension ViolationTests {
             .staleContentUsed,
             "by the times",
             "499.001 s old when it was used; its ttl is 499 s",
-            broken: cycle(success: 401, used: 900.001) + [TestEvent(.contentCached, 403).ttl(499)],
-            kept: cycle(success: 401, used: 900) + [TestEvent(.contentCached, 403).ttl(499)]
+            broken: undelivered(used: 900.001) + [TestEvent(.contentCached, 403).ttl(499)],
+            kept: undelivered(used: 900) + [TestEvent(.contentCached, 403).ttl(499)]
         ),
         Row(
             .staleContentUsed,
             "by the time of the delivery",
             "500 s old when it was used; its ttl is 499 s",
-            broken: cycle(success: 401, used: 890)
+            broken: undelivered(used: 890)
                 + [TestEvent(.contentCached, 403).ttl(499), TestEvent(.notificationDelivered, 901)],
-            kept: cycle(success: 401, used: 890)
+            kept: undelivered(used: 890)
                 + [TestEvent(.contentCached, 403).ttl(499), TestEvent(.notificationDelivered, 900)]
         ),
         Row(
             .staleContentUsed,
             "by the last of two fetches",
             "its ttl is 100 s",
-            broken: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 799.999).ttl(100)],
-            kept: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 800).ttl(100)]
+            broken: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 800.999).ttl(100)],
+            kept: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 801).ttl(100)]
         ),
     ]
 

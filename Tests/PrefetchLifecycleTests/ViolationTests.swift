@@ -47,6 +47,11 @@ struct ViolationTests {
         ]
     }
 
+    /// The same, fetched at 401, of which no delivery is told.
+    static func undelivered(used: Double) -> [TestEvent] {
+        cycle(success: 401, used: used).filter { $0.event.kind != .notificationDelivered }
+    }
+
     static func without(_ kinds: EventKind...) -> [TestEvent] { cycle().filter { !kinds.contains($0.event.kind) } }
 
     @Test(

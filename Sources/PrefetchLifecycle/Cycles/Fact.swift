@@ -190,7 +190,9 @@ extension Fact {
         switch event.kind {
         case .prefetchScheduled:
             stage = .scheduled
-            if let begin = event.earliestBeginDate { detail = SubmittedBegin(begin, at: event.timestamp).rawValue }
+            if let begin = event.earliestBeginDate {
+                detail = SubmittedBegin(begin, at: event.timestamp, isTimeAssumed: event.isTimeAssumed).rawValue
+            }
         case .prefetchExecuted: (stage, detail) = (.executed, Self.skewDetail(of: event))
         case .prefetchSuccess:
             (stage, detail) = (.success, Self.success(ttl: event.ttl, isTimed: event.duration != nil))

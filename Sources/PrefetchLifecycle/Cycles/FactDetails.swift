@@ -19,11 +19,13 @@ struct SubmittedBegin: Sendable {
         self.rawValue = rawValue
     }
 
-    init(_ begin: Timestamp, at time: Timestamp) {
+    /// - Parameter isTimeAssumed: whether the time of the submission only orders it, so that the begin may lie long before.
+    init(_ begin: Timestamp, at time: Timestamp, isTimeAssumed: Bool = false) {
         let submitted = time.wholeSeconds
         var second = begin.wholeSeconds
         var form = Self.far
-        if second - submitted < Self.period / 2 {
+        let isPast = second - submitted <= -Self.period / 2
+        if second - submitted < Self.period / 2, !(isTimeAssumed && isPast) {
             // What begins hours before its submission is only known as that.
             second = max(second, submitted - Self.period / 2 + 1)
             let isSmaller = begin.microseconds - second * 1_000_000 < time.microseconds - submitted * 1_000_000

@@ -46,6 +46,7 @@ struct SideFacts {
         case .prefetchSuccess where !event.contentHash.isEmpty: .contentHashCached
         case .contentCached where !event.contentHash.isEmpty: .contentHashCached
         case .prefetchUsedForNotification where !event.contentHash.isEmpty: .contentHashUsed
+        case .notificationDelivered where !event.contentHash.isEmpty: .contentHashUsed
         default: nil
         }
     }

@@ -117,6 +117,14 @@ struct ToldContent: Sendable {
         if persisted.count > Self.scheduleLimit { persisted.removeFirst() }
     }
 
+    /// When a schedule was persisted last, to the second; nil where that is not known.
+    func persisted(_ schedule: UInt64) -> Timestamp? {
+        guard schedule != 0, let word = persisted.first(where: { $0 & 0xFFFF_FFFF == schedule & 0xFFFF_FFFF }) else {
+            return nil
+        }
+        return Timestamp(seconds: Int64(word >> 32))
+    }
+
     /// Whether the installation tells of persisting, and has not told so of this schedule; 0 for a cycle without one.
     func lacksPersisted(_ schedule: UInt64) -> Bool {
         !persisted.isEmpty && !persisted.contains { $0 & 0xFFFF_FFFF == schedule & 0xFFFF_FFFF }

@@ -44,9 +44,14 @@ private struct LaunchJudge {
         clock = history.clock
     }
 
+    /// When the task was first scheduled, or else its notification persisted: the system may refuse the task alone.
+    private var firstScheduled: Timestamp? {
+        account.firstScheduled ?? installation.content.persisted(cycle.schedule)
+    }
+
     /// Whether the task was cancelled before a moment.
     private func isCancelled(before time: Timestamp) -> Bool {
-        guard let scheduled = account.firstScheduled else { return false }
+        guard let scheduled = firstScheduled else { return false }
         return history.cancels(cycle.schedule, from: scheduled, through: time)
     }
 
@@ -76,9 +81,7 @@ private struct LaunchJudge {
     }
 
     var launchWithoutSchedule: Timestamp? {
-        guard let scheduled = account.firstScheduled, let planned = cycle.due ?? account.waitingBegin else {
-            return nil
-        }
+        guard let scheduled = firstScheduled, let planned = cycle.due ?? account.waitingBegin else { return nil }
         let delivered = cycle.delivered.time(base: cycle.base)
         return history.launches.moments.first { launch in
             launch.value == LaunchKind.nothingPending.rawValue && launch.time > scheduled
