@@ -2,6 +2,7 @@
 
 import Foundation
 import PrefetchLifecycle
+import TelemetryEvents
 import TestSupport
 import Testing
 
