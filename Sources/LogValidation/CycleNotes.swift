@@ -332,6 +332,12 @@ struct DeviceLog: Sendable {
         return due < firstDue
     }
 
+    /// Whether the log begins with what the task of a cycle does at once: it schedules the next one.
+    func beginsInTask(of cycle: ClosedCycle) -> Bool {
+        guard let firstDue, let due = cycle.notificationTime else { return false }
+        return due < firstDue
+    }
+
     fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
         if place < firstLine ?? LinePlace(order: .max, line: .max) {
             firstLine = place

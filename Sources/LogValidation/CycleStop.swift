@@ -75,6 +75,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
     private static let afterScheduling: [EventKind] = [
         .prefetchExecuted, .prefetchStarted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
         .contentCached, .contentMissing, .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete,
+        .apiCall,
     ]
 
     /// The kinds of a delivery.
@@ -102,6 +103,11 @@ struct LogCut: OptionSet, Hashable, Sendable {
         {
             // The task ran before the log begins, and scheduled the next one.
             formUnion([.beginning, Self.fetch])
+        } else if cycle.stages.scheduled == nil, Self.afterScheduling.contains(first.kind),
+            log.beginsInTask(of: cycle), let begin = log.firstTime,
+            evidence.firstTime.microseconds - begin.microseconds <= Self.longestTask
+        {
+            formUnion([.beginning, Self.fetch])
         }
         insertEnd(cycle, evidence, last, log)
     }
@@ -115,7 +121,9 @@ struct LogCut: OptionSet, Hashable, Sendable {
         guard cycle.stages.delivered == nil, !evidence.kinds.contains(.prefetchCycleComplete) else { return }
         guard !cycle.hasAssumedTimes, let end = log.lastTime else {
             let isLast = last.place == log.lastLine
-            if isLast, [.prefetchExecuted, .prefetchStarted].contains(last.kind) { formUnion([.end, Self.task]) }
+            if isLast, [.prefetchExecuted, .prefetchStarted, .apiCall].contains(last.kind) {
+                formUnion([.end, Self.task])
+            }
             return
         }
         if let executed = evidence.sighting(.prefetchExecuted)?.lastTime, !evidence.hasResult(since: executed),

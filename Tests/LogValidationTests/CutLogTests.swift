@@ -78,6 +78,54 @@ struct CutLogTests {
         #expect(kept.verdict() == .empty && kept.cycles.isEmpty)
     }
 
+    @Test("a log that begins within a task, at a call or at the scheduling of the next one, hides what came before")
+    func cutWithinTask() throws {
+        let call = "2025-11-15T05:50:02Z [DNP-FETCH] API call: GET /api/notifications (JWT present)"
+        let next = [
+            "2025-11-15T05:50:02Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T05:53:00Z",
+            "2025-11-15T05:50:02Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T05:48:00Z)",
+        ]
+        let rest = [
+            "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400, scheduled_for=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:50:03Z [DNP-FETCH] Task completed (success=true)",
+            "2025-11-15T05:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
+        ]
+        for first in [[call], next] {
+            let judgement = try JudgedLog.judge(first + rest)
+            #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
+        }
+        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
+        let bare = (Self.whole[...fired] + [call]).map { String($0.drop { $0 != "[" }) }
+        #expect(try JudgedLog.judge(bare).verdict() == .coherent)
+    }
+
+    @Test("lines without stamps are of one moment for what is kept in milliseconds, and a begin long ago is known")
+    func keptMilliseconds() throws {
+        func scheduled(_ day: String) -> [String] {
+            [
+                "[DNP-FETCH] Scheduling prefetch for notification at \(day)T05:53:00Z",
+                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(day)T05:48:00Z)",
+            ]
+        }
+        let shown = [
+            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "[DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+        ]
+        let undone = try JudgedLog.judge(scheduled("2025-11-15") + shown + scheduled("2025-11-16"))
+        #expect(undone.verdict() == .coherent, "\(undone.text())")
+        let failed = [
+            "[DNP-FETCH] BGTask handler invoked (id=x)",
+            "[DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)",
+            "[DNP-FETCH] Found cached content (age=40000s, source=prefetch)",
+            "[DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z", shown[1],
+        ]
+        let reused = try JudgedLog.judge(scheduled("2025-11-15") + failed)
+        #expect(reused.verdict() == .coherent, "\(reused.text())")
+        let own = failed.map { $0.replacing("40000s", with: "180s") }
+        #expect(try JudgedLog.judge(scheduled("2025-11-15") + own).verdict() == .incoherent)
+    }
+
     @Test("each begin of a task in a log without stamps is a submission of its own")
     func submissionsWithoutStamps() throws {
         let lines = [

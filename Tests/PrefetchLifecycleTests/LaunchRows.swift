@@ -156,8 +156,8 @@ enum LaunchRows {
                 launch(60, pending: false),
             ],
             kept: [
-                launch(60, pending: false), TestEvent(.schedulePersisted, 61, due: 3_600),
-                TestEvent(.prefetchScheduleFailed, 61, due: 3_600),
+                launch(60.2, pending: false), TestEvent(.schedulePersisted, 60.7, due: 3_600),
+                TestEvent(.prefetchScheduleFailed, 60.7, due: 3_600),
             ]
         ),
         ViolationTests.Row(

@@ -136,6 +136,14 @@ enum StageRows {
                 + [TestEvent(.contentCached, 901), TestEvent(.prefetchUsedForNotification, 900).aged(86_000)]
         ),
         order(
+            "used while its own fetch ran, or content of before that ran",
+            "before it was fetched",
+            broken: lacking(.contentCached, .prefetchUsedForNotification)
+                + [TestEvent(.prefetchUsedForNotification, 622).aged(1)],
+            kept: lacking(.contentCached, .prefetchUsedForNotification)
+                + [TestEvent(.prefetchUsedForNotification, 622).aged(600)]
+        ),
+        order(
             "used a minute behind the delivery",
             "the notification was delivered at",
             broken: told(used: 960.001),

@@ -162,6 +162,19 @@ extension ViolationTests {
         ),
         Row(
             .contentHashMismatch,
+            "delivered as cached, or fetched on demand",
+            "another hash",
+            broken: [
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.prefetchUsedForNotification, 2),
+                TestEvent(.notificationDelivered, 3).content("02"),
+            ],
+            kept: [
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.contentMissing, 2),
+                TestEvent(.notificationDelivered, 3).content("02"),
+            ]
+        ),
+        Row(
+            .contentHashMismatch,
             "cached again",
             "another hash",
             broken: [

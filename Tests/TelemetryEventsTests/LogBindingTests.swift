@@ -213,6 +213,20 @@ struct LogBindingTests {
         #expect(reading.bound.count == 3)
     }
 
+    @Test("a delivery under the id of an earlier day is of the notification that is being delivered")
+    func deliveryOfTheNextDay() throws {
+        func day(_ day: Int) -> String {
+            """
+            2025-11-\(day)T04:00:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T04:00:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-\(day)T05:48:00Z)
+            2025-11-\(day)T05:53:02Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=daily, title=x)
+
+            """
+        }
+        #expect(try LogReading(day(15) + day(16)).bound.last == "notification_delivered daily 2025-11-16T05:53:00Z")
+    }
+
     @Test("a result that names a time which nothing was scheduled for is of the execution of its stream")
     func resultWithAnotherTime() throws {
         let scheduling = """

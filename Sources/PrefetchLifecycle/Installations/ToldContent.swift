@@ -117,12 +117,12 @@ struct ToldContent: Sendable {
         if persisted.count > Self.scheduleLimit { persisted.removeFirst() }
     }
 
-    /// When a schedule was persisted last, to the second; nil where that is not known.
+    /// The end of the second in which a schedule was persisted last; nil where that is not known.
     func persisted(_ schedule: UInt64) -> Timestamp? {
         guard schedule != 0, let word = persisted.first(where: { $0 & 0xFFFF_FFFF == schedule & 0xFFFF_FFFF }) else {
             return nil
         }
-        return Timestamp(seconds: Int64(word >> 32))
+        return Timestamp(microseconds: Int64(word >> 32) * 1_000_000 + 999_999)
     }
 
     /// Whether the installation tells of persisting, and has not told so of this schedule; 0 for a cycle without one.

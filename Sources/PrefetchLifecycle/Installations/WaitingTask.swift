@@ -35,8 +35,10 @@ struct WaitingTask: Hashable, Sendable {
             }
         }
         guard let scheduled else { return nil }
+        // Kept in milliseconds, in which lines without stamps are of one moment.
+        let earliest = cycle.flags.contains(.hasAssumedTimes) ? scheduled / 1_000 * 1_000 : scheduled
         for kept in [cycle.used, cycle.delivered] {
-            if let time = kept.time(base: cycle.base)?.microseconds, time >= scheduled { freed = min(freed, time) }
+            if let time = kept.time(base: cycle.base)?.microseconds, time >= earliest { freed = min(freed, time) }
         }
         self.scheduled = scheduled
         self.freed = freed

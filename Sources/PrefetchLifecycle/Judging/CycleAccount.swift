@@ -7,6 +7,8 @@ struct CycleAccount {
     private(set) var attempts = 0
     private(set) var firstScheduled: Timestamp?
     private(set) var lastScheduled: Timestamp?
+    /// The earliest begin of the first submission that tells one.
+    private(set) var firstBegin: Timestamp?
     private(set) var firstExecuted: Timestamp?
     private(set) var lastExecuted: Timestamp?
     /// The first execution of each submission, by the receiver's clock, minus the submission's earliest begin: the first
@@ -91,7 +93,9 @@ struct CycleAccount {
             case .scheduled:
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
-                submit(begin: fact.begin.begin(at: time, window: window, due: cycle.due) ?? window, at: time)
+                let begin = fact.begin.begin(at: time, window: window, due: cycle.due) ?? window
+                firstBegin = firstBegin ?? begin
+                submit(begin: begin, at: time)
                 if let factLead = fact.begin.lead(at: time), facts.isFirst(index) {
                     lead = min(lead ?? factLead, factLead)
                 }
@@ -131,6 +135,8 @@ struct CycleAccount {
             case .scheduleHashExecuted: Self.compare(fact, with: scheduledHash, &scheduleHashMatches)
             case .contentHashCached: cachedHash = fact.detail.rawValue
             case .contentHashUsed:
+                // What is fetched on demand is other content.
+                if cycle.flags.contains(.contentMissing), !cycle.used.isKnown { continue }
                 usedHash = fact.detail.rawValue
                 Self.compare(fact, with: cachedHash, &contentHashMatches)
             default: continue

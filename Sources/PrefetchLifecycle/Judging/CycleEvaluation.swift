@@ -101,9 +101,9 @@ struct CycleEvaluation {
 
     /// The age of the content when it was shown and its `ttl`, both in microseconds.
     @inline(__always) var ages: (age: Int64, ttl: Int64)? {
-        guard used != nil, let ttl = account.ttl ?? olderContent.ttl, let age = age(at: planned.shown) else {
-            return nil
-        }
+        // Without times the ttl of a cycle may be that of a fetch behind the use.
+        let own = !hasTimes && isContentOlder ? nil : account.ttl
+        guard used != nil, let ttl = own ?? olderContent.ttl, let age = age(at: planned.shown) else { return nil }
         return (age, ttl * 1_000_000)
     }
 
@@ -168,7 +168,7 @@ struct CycleEvaluation {
     private var isContentOlder: Bool {
         guard let used, let age = cycle.age else { return false }
         guard hasTimes else {
-            guard let due = cycle.due, let begin = cycle.window.time(base: cycle.base) else { return false }
+            guard let due = cycle.due, let begin = account.firstBegin else { return false }
             return due.microseconds - age * 1_000_000 < begin.microseconds
         }
         let fetched = used.microseconds - age * 1_000_000

@@ -195,6 +195,8 @@ struct CycleOrder {
     private func isEarlierContent(_ used: Int64, _ success: Int64?) -> Bool {
         if let success, success <= used, executions > 1 { return true }
         guard let age = cycle.age, let scheduled = submission?.time else { return false }
-        return used - age * 1_000_000 < scheduled
+        let told = used - age * 1_000_000
+        // An age is rounded to whole seconds.
+        return told < scheduled || first.executed.map { told + 1_000_000 < $0 } ?? false
     }
 }

@@ -109,7 +109,15 @@ struct LogBinding {
             ?? sameSchedule(idHash, due, device) {
                 phase != .scheduling || !lifetimes.overlap(device: devices[device].name, $0, process)
             }
-        if let sameId { return sameId }
+        if let sameId {
+            // The delivered pass of another day gives way to the cycle that is being delivered.
+            if phase == .delivery, devices[device].cycles[sameId].isDelivered, let current,
+                devices[device].cycles[current].idHash == 0, devices[device].cycles[current].due != nil
+            {
+                return current
+            }
+            return sameId
+        }
         if let current, devices[device].cycles[current].idHash == 0, agrees(device, current, due) { return current }
         guard let due else {
             return phase == .delivery || phase == .summary ? cycleToName(device, stream, time) : nil
