@@ -250,7 +250,9 @@ struct CycleTruth: Sendable {
         let isExcused = !hasToldSuccess && summary?.fetched == true && attempts.last?.isFinished == false
         if unfinished > (isExcused ? 1 : 0) { body(.taskNotCompleted) }
         if attempts.contains(where: \.contradictsItself) { body(.duplicateTerminal) }
-        if let used, !hasSucceeded, !isOfEarlierCycle(used) { body(.usedWithoutSuccess) }
+        if let used, !hasSucceeded, scheduled.map({ used.time - used.age * Self.second >= $0.told }) ?? true {
+            body(.usedWithoutSuccess)
+        }
         if let used, let ttl, used.age > ttl { body(.staleContentUsed) }
         if attempts.contains(where: \.expired) { body(.expired) }
         if isScheduleIntact == false { body(.scheduleHashMismatch) }
@@ -258,14 +260,6 @@ struct CycleTruth: Sendable {
         if differs { body(.scheduleTimeDiffers) }
         if missed != nil || hasTimes && isWindowMissed { body(.missedWindow) }
         if hasTimes { eachLate(isAndroid: isAndroid, body) }
-    }
-
-    /// Whether content that was used is older than the scheduling of the task, or than its execution.
-    private func isOfEarlierCycle(_ used: (time: Int64, age: Int64)) -> Bool {
-        let fetched = used.time - used.age * Self.second
-        guard let scheduled else { return false }
-        if fetched < scheduled.told { return true }
-        return attempts.lazy.compactMap(\.executed).first.map { fetched + Self.second < $0.told } ?? false
     }
 
     /// Whether its task was cancelled before its window was over.

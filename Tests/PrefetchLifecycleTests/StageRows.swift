@@ -136,12 +136,15 @@ enum StageRows {
                 + [TestEvent(.contentCached, 901), TestEvent(.prefetchUsedForNotification, 900).aged(86_000)]
         ),
         order(
-            "used while its own fetch ran, or content of before that ran",
+            "used before its own fetch ran, or content that was fetched for another notification",
             "before it was fetched",
             broken: lacking(.contentCached, .prefetchUsedForNotification)
-                + [TestEvent(.prefetchUsedForNotification, 622).aged(1)],
+                + [TestEvent(.prefetchUsedForNotification, 622).aged(600)],
             kept: lacking(.contentCached, .prefetchUsedForNotification)
-                + [TestEvent(.prefetchUsedForNotification, 622).aged(600)]
+                + [
+                    TestEvent(.prefetchUsedForNotification, 622).aged(600),
+                    TestEvent(.contentCached, 22, id: "other").ttl(86_400),
+                ]
         ),
         order(
             "used a minute behind the delivery",

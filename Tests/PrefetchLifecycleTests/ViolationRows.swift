@@ -59,13 +59,6 @@ extension ViolationTests {
         ),
         Row(
             .usedWithoutSuccess,
-            "content of this execution or of an earlier one, whose handler scheduled this task",
-            "no successful fetch was seen",
-            broken: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(500) : $0 },
-            kept: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(502) : $0 }
-        ),
-        Row(
-            .usedWithoutSuccess,
             "a summary alone",
             "content was used at",
             broken: [

@@ -53,6 +53,11 @@ struct ToldContent: Sendable {
         return nil
     }
 
+    /// Whether content was fetched at about a time, as far as a `ttl` or a hash was told with it.
+    func hasFetch(about time: Timestamp) -> Bool {
+        fetched(.ttl, about: time) != nil || fetched(.hash, about: time) != nil
+    }
+
     /// Records a word, also from a checkpoint. Past the limit the earliest one of its tag is dropped.
     mutating func restore(_ word: Int64) {
         var place = words.count

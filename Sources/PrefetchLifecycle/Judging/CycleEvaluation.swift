@@ -22,6 +22,8 @@ struct CycleEvaluation {
     let toleratedDrift: Int64
     /// What became of its content.
     private(set) var content: CycleContent
+    /// Whether the content that was used is that of an earlier cycle.
+    private(set) var isContentOlder = false
     /// The `ttl` of content that an earlier cycle fetched, in seconds, and whether its hash is that of the content used.
     private(set) var olderContent: (ttl: Int64?, hashMatches: Bool?) = (nil, nil)
     /// The first two stages that were stamped in the wrong order.
@@ -77,6 +79,7 @@ struct CycleEvaluation {
         launches = history.isEmpty ? nil : LaunchRules(cycle, account, installation)
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
+        isContentOlder = isOlder(installation?.content)
         judgeOrder()
         if let told = installation?.content { takeOlderContent(told) }
         judgeIntegrity()
@@ -86,7 +89,7 @@ struct CycleEvaluation {
         judgePlan(facts, told: installation?.content)
         judgeContent()
         guard hasTimes else { return }
-        disorder = CycleOrder(facts, of: cycle).broken
+        disorder = CycleOrder(facts, of: cycle, isContentOlder: isContentOlder).broken
         judge(.outOfOrder, disorder != nil)
         judge(.ranTooLong, account.longRun != nil)
     }
@@ -101,9 +104,9 @@ struct CycleEvaluation {
 
     /// The age of the content when it was shown and its `ttl`, both in microseconds.
     @inline(__always) var ages: (age: Int64, ttl: Int64)? {
-        // Without times the ttl of a cycle may be that of a fetch behind the use.
-        let own = !hasTimes && isContentOlder ? nil : account.ttl
-        guard used != nil, let ttl = own ?? olderContent.ttl, let age = age(at: planned.shown) else { return nil }
+        guard used != nil, let ttl = account.ttl ?? olderContent.ttl, let age = age(at: planned.shown) else {
+            return nil
+        }
         return (age, ttl * 1_000_000)
     }
 
@@ -163,19 +166,22 @@ struct CycleEvaluation {
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }
 
-    /// Whether the age of the content shows that it was fetched before the task of this cycle was scheduled or ran, for an
-    /// earlier notification. Without times: before its task could begin.
-    private var isContentOlder: Bool {
+    /// Whether the age of the content shows that it was fetched for an earlier notification: before the task of this cycle was
+    /// scheduled, or before it ran, where such a fetch was told. Without times: before its task could begin.
+    private func isOlder(_ told: ToldContent?) -> Bool {
         guard let used, let age = cycle.age else { return false }
         guard hasTimes else {
             guard let due = cycle.due, let begin = account.firstBegin else { return false }
             return due.microseconds - age * 1_000_000 < begin.microseconds
         }
-        let fetched = used.microseconds - age * 1_000_000
-        if let scheduled = account.firstScheduled, fetched < scheduled.microseconds { return true }
+        guard let scheduled = account.firstScheduled else { return false }
+        let fetched = Timestamp(microseconds: used.microseconds - age * 1_000_000)
+        if fetched < scheduled { return true }
         // An age is rounded to whole seconds.
-        guard let executed = account.firstExecuted else { return false }
-        return account.firstScheduled != nil && fetched + 1_000_000 < executed.microseconds
+        guard let executed = account.firstExecuted, fetched.microseconds + 1_000_000 < executed.microseconds else {
+            return false
+        }
+        return told?.hasFetch(about: fetched) ?? false
     }
 
     /// Takes what was told of the content at the time at which its age says that an earlier cycle fetched it.

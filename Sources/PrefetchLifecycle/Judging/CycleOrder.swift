@@ -26,6 +26,7 @@ struct CycleOrder {
     private(set) var broken: Pair?
 
     private let cycle: Cycle
+    private let isContentOlder: Bool
     private let started: Int64?
     /// What comes before the first execution, the run of that one, and the latest run.
     private var unexecuted = Run()
@@ -44,8 +45,10 @@ struct CycleOrder {
     /// - Parameters:
     ///   - facts: the facts in event order.
     ///   - cycle: their cycle.
-    init(_ facts: Span<UInt64>, of cycle: Cycle) {
+    ///   - isContentOlder: whether the content that was used is that of an earlier cycle.
+    init(_ facts: Span<UInt64>, of cycle: Cycle, isContentOlder: Bool) {
         self.cycle = cycle
+        self.isContentOlder = isContentOlder
         started = cycle.started.time(base: cycle.base)?.microseconds
         for index in facts.indices { add(Fact(rawValue: facts[index]), facts) }
         endRun(facts)
@@ -190,13 +193,9 @@ struct CycleOrder {
         }
     }
 
-    /// Whether the content that was used may be another than the one that was fetched later: of an earlier cycle, as its
-    /// age shows, or of an earlier attempt.
+    /// Whether the content that was used may be another than the one that was fetched later: of an earlier cycle, or of an
+    /// earlier attempt.
     private func isEarlierContent(_ used: Int64, _ success: Int64?) -> Bool {
-        if let success, success <= used, executions > 1 { return true }
-        guard let age = cycle.age, let scheduled = submission?.time else { return false }
-        let told = used - age * 1_000_000
-        // An age is rounded to whole seconds.
-        return told < scheduled || first.executed.map { told + 1_000_000 < $0 } ?? false
+        isContentOlder || executions > 1 && success.map { $0 <= used } ?? false
     }
 }
