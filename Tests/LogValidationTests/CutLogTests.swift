@@ -95,8 +95,8 @@ struct CutLogTests {
             let judgement = try JudgedLog.judge(first + rest)
             #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
         }
-        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
-        let bare = (Self.whole[...fired] + [call]).map { String($0.drop { $0 != "[" }) }
+        let started = try #require(Self.whole.firstIndex { $0.contains("Starting fetch") })
+        let bare = (Self.whole[...started] + [call]).map { String($0.drop { $0 != "[" }) }
         #expect(try JudgedLog.judge(bare).verdict() == .coherent)
     }
 

@@ -224,7 +224,8 @@ struct LogBindingTests {
 
             """
         }
-        #expect(try LogReading(day(15) + day(16)).bound.last == "notification_delivered daily 2025-11-16T05:53:00Z")
+        let bound = try LogReading(day(15) + day(16)).bound
+        #expect(bound.contains("notification_delivered daily 2025-11-16T05:53:00Z"))
     }
 
     @Test("a result that names a time which nothing was scheduled for is of the execution of its stream")
