@@ -214,10 +214,13 @@ struct JudgementFolding {
             ($0.value.time.microseconds, $0.key.installation, $0.key.kind.rawValue)
                 < ($1.value.time.microseconds, $1.key.installation, $1.key.kind.rawValue)
         }
+        let wanted = Set(breaches.map(\.key.installation))
+        var cycles: [UInt64: [Int]] = [:]
+        for (index, cycle) in judgement.cycles.enumerated() where wanted.contains(cycle.closed.installation) {
+            cycles[cycle.closed.installation, default: []].append(index)
+        }
         for (breach, time) in breaches {
-            let own = judgement.cycles.indices.filter {
-                judgement.cycles[$0].closed.installation == breach.installation
-            }
+            let own = cycles[breach.installation] ?? []
             if own.contains(where: { judgement.cycles[$0].closed.violations.contains { $0.kind == breach.kind } }) {
                 continue
             }
