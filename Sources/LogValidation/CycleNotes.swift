@@ -13,16 +13,23 @@ struct CycleNotes {
         var input: Int
         /// The notification time that tells the passes of one schedule apart; nil where no event names it.
         fileprivate var due: Timestamp?
+        /// What finds it.
+        fileprivate var name: Name
         /// The notes of the pass of the same schedule that was noted before it.
         fileprivate var previous: Int?
         /// The number of its device, in the order of reading.
         var device = 0
         var evidence = CycleEvidence()
-        var details: CycleDetails?
+        /// Where a test run is recorded; in an array, which is one word in the many notes without any.
+        fileprivate(set) var details: [CycleDetails] = []
         /// Whether the cycle was closed; another one of the same schedule may follow.
         fileprivate var isTaken = false
+        /// Whether it is among the closed ones, and which comes after it there.
+        fileprivate var isListed = false
+        fileprivate var nextClosed: Int?
 
-        init(scheduleId: String? = nil, due: Timestamp?, input: Int) {
+        fileprivate init(_ name: Name, scheduleId: String? = nil, due: Timestamp?, input: Int) {
+            self.name = name
             self.scheduleId = scheduleId
             self.due = due
             self.input = input
@@ -48,9 +55,15 @@ struct CycleNotes {
     }
 
     /// What names a cycle without a schedule id.
-    private struct Notification: Hashable {
+    fileprivate struct Notification: Hashable {
         var installation: UInt64
         var time: Timestamp
+    }
+
+    fileprivate enum Name {
+        /// The hash of its schedule.
+        case schedule(UInt64)
+        case notification(Notification)
     }
 
     /// The device as any event describes it.
@@ -74,7 +87,8 @@ struct CycleNotes {
     /// The pass of each schedule that was noted last.
     private var bySchedule: [UInt64: Int] = [:]
     private var byNotification: [Notification: Int] = [:]
-    private var free: [Int] = []
+    /// The notes of closed cycles, in the order of closing; another cycle may have taken some of them over since.
+    private var closed: (first: Int, last: Int)?
     private var lastSchedule: (hash: UInt64, index: Int)?
 
     /// - Parameters:
@@ -104,12 +118,22 @@ struct CycleNotes {
             index = byNotification[Notification(installation: cycle.installation, time: time)]
         }
         guard let index else { return nil }
-        defer { notes[index].take() }
+        defer { close(index) }
         return notes[index]
+    }
+
+    /// Keeps the notes of a cycle that is closed for its late events, until room is needed.
+    private mutating func close(_ index: Int) {
+        notes[index].take()
+        guard !notes[index].isListed else { return }
+        notes[index].isListed = true
+        if let closed { notes[closed.last].nextClosed = index }
+        closed = (closed?.first ?? index, index)
     }
 
     /// The notes of the pass of a schedule that a closed cycle is.
     private mutating func pass(of schedule: UInt64, _ cycle: ClosedCycle) -> Int? {
+        if let only = bySchedule[schedule], notes[only].previous == nil { return only }
         let passes = passes(of: schedule)
         let open = passes.filter { !notes[$0].isTaken }
         guard let due = cycle.notificationTime else {
@@ -124,7 +148,7 @@ struct CycleNotes {
                     continue
                 }
                 notes[own].evidence.add(notes[other].evidence)
-                notes[other].take()
+                close(other)
             }
         }
         return own ?? passes.first
@@ -172,7 +196,7 @@ struct CycleNotes {
         if event.kind == .notificationDelivered {
             notes[index].evidence.addDelivery(at: event.timestamp, due: event.scheduledFor)
         }
-        if hasDetails { notes[index].details?.add(event, bytes, line: Int(place.line)) }
+        if hasDetails { notes[index].details[0].add(event, bytes, line: Int(place.line)) }
     }
 
     private mutating func keepBreaches(_ event: Event, _ bytes: Span<UInt8>) {
@@ -207,10 +231,10 @@ struct CycleNotes {
         }
         guard let time = event.scheduledFor else { return nil }
         let notification = Notification(installation: event.installation?.fingerprint ?? 0, time: time)
-        if byNotification[notification] == nil {
-            byNotification[notification] = add(Note(due: time, input: inputs.last ?? 0))
-        }
-        return byNotification[notification]
+        if let known = byNotification[notification] { return known }
+        let index = add(Note(.notification(notification), due: time, input: inputs.last ?? 0))
+        byNotification[notification] = index
+        return index
     }
 
     /// Whether the pass that an event of the same schedule was of is that of another event, too.
@@ -246,46 +270,52 @@ struct CycleNotes {
             notes[closed].due = event.scheduledFor
             return closed
         }
-        let note = Note(scheduleId: bytes.text(event.scheduleId), due: event.scheduledFor, input: inputs.last ?? 0)
+        let id = bytes.text(event.scheduleId)
+        let note = Note(.schedule(schedule), scheduleId: id, due: event.scheduledFor, input: inputs.last ?? 0)
         guard let index = add(note) else { return bySchedule[schedule] }
-        // Room may have been made by forgetting passes of this schedule.
+        // Room may have been made by forgetting a pass of this schedule.
         notes[index].previous = bySchedule[schedule]
         bySchedule[schedule] = index
         return index
     }
 
-    /// Adds notes, in the place of those of a closed cycle when full; nil when it is still full.
+    /// Adds notes, when full in the place of those of the cycle that closed first; nil when it is still full.
     private mutating func add(_ note: Note) -> Int? {
         var note = note
-        if hasDetails { note.details = CycleDetails() }
-        if notes.count - free.count >= limit { freeTaken() }
-        if let index = free.popLast() {
-            notes[index] = note
-            return index
+        if hasDetails { note.details = [CycleDetails()] }
+        guard notes.count >= limit else {
+            notes.append(note)
+            return notes.count - 1
         }
-        guard notes.count < limit else { return nil }
-        notes.append(note)
-        return notes.count - 1
+        guard let index = forgetClosed() else { return nil }
+        notes[index] = note
+        return index
     }
 
-    private mutating func freeTaken() {
-        let taken = Set(notes.indices.filter { notes[$0].isTaken })
-        guard !taken.isEmpty else { return }
-        bySchedule = bySchedule.compactMapValues { last in
-            var kept = passes(from: last).filter { !taken.contains($0) }
-            guard let first = kept.first else { return nil }
-            kept.removeFirst()
-            var place = first
-            for next in kept {
-                notes[place].previous = next
-                place = next
+    /// Forgets the notes of the cycle that closed first, and returns their place.
+    private mutating func forgetClosed() -> Int? {
+        while let (first, last) = closed {
+            closed = notes[first].nextClosed.map { ($0, last) }
+            notes[first].nextClosed = nil
+            notes[first].isListed = false
+            guard notes[first].isTaken else { continue }
+            switch notes[first].name {
+            case .schedule(let schedule): forget(first, ofSchedule: schedule)
+            case .notification(let notification): byNotification[notification] = nil
             }
-            notes[place].previous = nil
             return first
         }
-        byNotification = byNotification.filter { !taken.contains($0.value) }
-        free = Array(taken)
-        lastSchedule = nil
+        return nil
+    }
+
+    private mutating func forget(_ index: Int, ofSchedule schedule: UInt64) {
+        if lastSchedule?.index == index { lastSchedule = nil }
+        guard bySchedule[schedule] != index else {
+            bySchedule[schedule] = notes[index].previous
+            return
+        }
+        guard let later = passes(of: schedule).first(where: { notes[$0].previous == index }) else { return }
+        notes[later].previous = notes[index].previous
     }
 }
 
@@ -293,7 +323,7 @@ extension CycleNotes.Note {
     fileprivate mutating func take() {
         isTaken = true
         evidence = CycleEvidence()
-        if details != nil { details = CycleDetails() }
+        if !details.isEmpty { details = [CycleDetails()] }
     }
 }
 

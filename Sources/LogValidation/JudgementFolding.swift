@@ -277,7 +277,7 @@ struct JudgementFolding {
                 if endedTwice, unnamed.contains(closed.installation) {
                     doubts[note.input, default: []].insert(.results)
                 }
-                if let details = note.details { cycle.details = details }
+                if let details = note.details.first { cycle.details = details }
             }
             list(cycle)
         }

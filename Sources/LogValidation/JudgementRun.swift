@@ -213,6 +213,8 @@ package struct JudgementOptions: Sendable {
     var lines: LogDecoderOptions {
         var lines = format.decoderOptions
         lines.reportsPlaces = detail.needsCycles
+        // What a cycle keeps once it keeps in milliseconds.
+        lines.untimedStep = 1_000
         lines.isSimulator = isSimulator
         lines.unrecognisedLimit = explains ? Self.explainedLines : 0
         return lines

@@ -62,22 +62,6 @@ struct CutLogTests {
         #expect(try !broken(other.replacing("T05:52", with: "T15:52")).contains(.usedWithoutSuccess))
     }
 
-    @Test("more pending notifications than the limit are told of the latest cycle, and where there is none beside them")
-    func breachWithoutCycle() throws {
-        let window =
-            #"{"event":"rolling_window","timestamp":"2025-11-15T05:54:00Z","installationId":"p1","pending":65}"#
-        let cycle =
-            #"{"event":"notification_delivered","timestamp":"2025-11-15T05:53:00Z","installationId":"p1","scheduleId":"n1"}"#
-        let alone = try JudgedLog.judge([window], named: "events.ndjson")
-        #expect(alone.verdict() == .incoherent && alone.verdictLine() == "incoherent: 1 violation in 1 cycle")
-        let details = alone.cycles.flatMap(\.closed.violations).map(\.detail)
-        #expect(details == ["more notifications were pending at 2025-11-15T05:54:00Z than the limit allows"])
-        let beside = try JudgedLog.judge([cycle, window], named: "events.ndjson")
-        #expect(beside.cycles.map { $0.closed.violations.map(\.kind) } == [[.pendingLimitExceeded]])
-        let kept = try JudgedLog.judge([window.replacing("65", with: "64")], named: "events.ndjson")
-        #expect(kept.verdict() == .empty && kept.cycles.isEmpty)
-    }
-
     @Test("a log that begins within a task, at a call or at the scheduling of the next one, hides what came before")
     func cutWithinTask() throws {
         let call = "2025-11-15T05:50:02Z [DNP-FETCH] API call: GET /api/notifications (JWT present)"
@@ -98,78 +82,6 @@ struct CutLogTests {
         let started = try #require(Self.whole.firstIndex { $0.contains("Starting fetch") })
         let bare = (Self.whole[...started] + [call]).map { String($0.drop { $0 != "[" }) }
         #expect(try JudgedLog.judge(bare).verdict() == .coherent)
-    }
-
-    @Test("lines without stamps are of one moment for what is kept in milliseconds, and a begin long ago is known")
-    func keptMilliseconds() throws {
-        func scheduled(_ day: String) -> [String] {
-            [
-                "[DNP-FETCH] Scheduling prefetch for notification at \(day)T05:53:00Z",
-                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(day)T05:48:00Z)",
-            ]
-        }
-        let shown = [
-            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
-            "[DNP-SCHEDULER] Notification delivered (id=a, title=x)",
-        ]
-        let undone = try JudgedLog.judge(scheduled("2025-11-15") + shown + scheduled("2025-11-16"))
-        #expect(undone.verdict() == .coherent, "\(undone.text())")
-        let failed = [
-            "[DNP-FETCH] BGTask handler invoked (id=x)",
-            "[DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)",
-            "[DNP-FETCH] Found cached content (age=40000s, source=prefetch)",
-            "[DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z", shown[1],
-        ]
-        let reused = try JudgedLog.judge(scheduled("2025-11-15") + failed)
-        #expect(reused.verdict() == .coherent, "\(reused.text())")
-        let own = failed.map { $0.replacing("40000s", with: "180s") }
-        #expect(try JudgedLog.judge(scheduled("2025-11-15") + own).verdict() == .incoherent)
-    }
-
-    @Test("each begin of a task in a log without stamps is a submission of its own")
-    func submissionsWithoutStamps() throws {
-        let lines = [
-            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
-            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
-            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
-            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
-        ]
-        #expect(try JudgedLog.judge(lines).totals.scheduled == 2)
-    }
-
-    @Test("an event in a log without stamps gives the lines around it its time, so that both tell of one cycle")
-    func eventInLogWithoutStamps() throws {
-        let bare = Self.whole.map { String($0.drop { $0 != "[" }) }
-        let fetched = try #require(bare.firstIndex { $0.contains("Fetch success") })
-        let id = try #require(JudgedLog.judge(bare).cycles.first?.scheduleId)
-        let due = try #require(JudgedLog.judge(bare).cycles.first?.closed.notificationTime)
-        let event =
-            #"{"event":"prefetch_success","scheduleId":"\#(id)","scheduledFor":"\#(due)","timestamp":"2025-11-15T05:50:03Z"}"#
-        for place in [fetched + 1, bare.count] {
-            let judgement = try JudgedLog.judge(bare[..<place] + [event] + bare[place...])
-            #expect(judgement.cycles.count == 1 && judgement.verdict() == .coherent, "\(judgement.text())")
-            #expect(judgement.totals.success == 1)
-        }
-    }
-
-    @Test("--device holds for events, too: a task that the system refuses is the failure of its cycle")
-    func refusedOnDevice() throws {
-        let events = [
-            #"{"event":"prefetch_schedule_failed","timestamp":"2025-11-15T05:41:00Z","scheduleId":"a","scheduledFor":"2025-11-15T05:53:00Z","error":"BGTaskSchedulerErrorDomain Code=1"}"#,
-            #"{"event":"content_missing","timestamp":"2025-11-15T05:53:00Z","scheduleId":"a"}"#,
-        ]
-        let judged = try JudgedLog.judge(events, named: "events.ndjson") { $0.isSimulator = false }
-        #expect(judged.cycles.first?.closed.failureReason == .system)
-        #expect(try JudgedLog.judge(events, named: "events.ndjson").cycles.first?.closed.failureReason == nil)
-    }
-
-    @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
-    func headWithoutStamps() throws {
-        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
-        let bare = Self.whole[..<fired].map { String($0.drop { $0 != "[" }) }
-        let judgement = try JudgedLog.judge(bare + Self.whole[fired...])
-        #expect(judgement.cycles.count == 1 && judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
-        #expect(judgement.cycles.first?.closed.hasAssumedTimes == true)
     }
 
     @Test("the cut is told in text and JSON")

@@ -6,6 +6,10 @@ extension LifecycleFold {
     /// Whether the rules across cycles apply to this installation.
     func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
 
+    /// Whether the time of an event orders it among the others of its installation: a real one, and in a run over files one
+    /// that is assumed from the order of lines.
+    func tellsOrder(_ event: borrowing Event) -> Bool { !event.isTimeAssumed || !isReceiver }
+
     /// The state of an installation for judging; nil where the rules across cycles do not apply.
     func installation(_ fingerprint: UInt64) -> Installation? {
         isTracked(fingerprint) ? installations.find(fingerprint) : nil
@@ -40,7 +44,7 @@ extension LifecycleFold {
     /// A denial that names a schedule is about that schedule alone; a grant is about all of them.
     mutating func recordPermission(_ event: borrowing Event, _ fingerprint: UInt64) {
         let isGranted = event.kind == .permissionGranted
-        guard !event.isTimeAssumed, isTracked(fingerprint) else { return }
+        guard tellsOrder(event), isTracked(fingerprint) else { return }
         let namesSchedule = !event.scheduleId.isEmpty
         let namesTime = event.scheduledFor != nil
         guard isGranted || !namesSchedule && !namesTime else { return }

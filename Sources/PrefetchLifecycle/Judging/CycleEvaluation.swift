@@ -20,6 +20,9 @@ struct CycleEvaluation {
     let missedEnd: Timestamp?
     /// How far a delivery may be from its time, in microseconds.
     let toleratedDrift: Int64
+    /// Whether its times order it among the other events of its installation: real ones, and in a run over files those that
+    /// are assumed from the order of lines.
+    let isOrdered: Bool
     /// What became of its content.
     private(set) var content: CycleContent
     /// Whether the content that was used is that of an earlier cycle.
@@ -41,10 +44,12 @@ struct CycleEvaluation {
         _ facts: Span<UInt64>,
         installation: Installation?,
         known: Timestamp,
-        toleratedDrift: Int64
+        toleratedDrift: Int64,
+        isOrdered: Bool
     ) {
         self.cycle = cycle
         self.toleratedDrift = toleratedDrift
+        self.isOrdered = isOrdered
         heardOf = installation?.latest ?? known
         account = CycleAccount(facts, of: cycle)
         let used = cycle.used.time(base: cycle.base)
@@ -214,7 +219,7 @@ struct CycleEvaluation {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        denial = Self.denial(of: facts, cycle, installation?.permissions)
+        denial = denial(of: facts, installation?.permissions)
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
@@ -228,9 +233,8 @@ struct CycleEvaluation {
     }
 
     /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
-    private static func denial(
+    private func denial(
         of facts: Span<UInt64>,
-        _ cycle: Cycle,
         _ permissions: ToldPermissions?
     ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
@@ -244,8 +248,7 @@ struct CycleEvaluation {
                 if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
                     return (time, denied)
                 }
-                let hasTimes = !cycle.flags.contains(.hasAssumedTimes)
-                if hasTimes, let told = permissions?.denial(before: time) { return (time, told) }
+                if isOrdered, let told = permissions?.denial(before: time) { return (time, told) }
             default: continue
             }
         }
@@ -279,10 +282,10 @@ struct CycleEvaluation {
 
     private mutating func judgeContent() {
         judge(.ttlDiffers, content.ttls != nil)
+        judge(.notModifiedWithoutETag, isOrdered && content.call != nil)
         guard hasTimes else { return }
         judge(.cachedContentLost, content.lost != nil)
         judge(.clearedContentUsed, content.cleared != nil)
-        judge(.notModifiedWithoutETag, content.call != nil)
     }
 
     private mutating func judgePlan(_ facts: Span<UInt64>, told: ToldContent?) {
@@ -290,7 +293,8 @@ struct CycleEvaluation {
         if account.firstScheduled != nil, !cycle.details.contains(.isPersisted), let told {
             judge(.scheduledNotPersisted, told.lacksPersisted(cycle.schedule))
         }
-        guard hasTimes, let due = cycle.due, !cycle.details.contains(.isLeadCapped) else { return }
+        // By what the submission names, whenever it was.
+        guard let due = cycle.due, !cycle.details.contains(.isLeadCapped) else { return }
         differingLead = Self.differingLead(facts, of: cycle, due: due)
         judge(.leadDiffers, differingLead != nil || cycle.details.contains(.leadDiffers))
     }

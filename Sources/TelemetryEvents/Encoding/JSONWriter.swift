@@ -20,8 +20,14 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// Names the value that comes next.
-    package mutating func name(_ name: StaticString) { self.name("\(name)") }
+    /// Names the value that comes next, with a name of which no byte is escaped.
+    package mutating func name(_ name: StaticString) {
+        separate()
+        bytes.append("\"")
+        bytes.append(name)
+        bytes.append("\":")
+        needsComma = false
+    }
 
     /// Names the value that comes next.
     package mutating func name(_ name: String) {
@@ -95,6 +101,16 @@ package struct JSONWriter {
 
     private mutating func quote(_ text: String) {
         bytes.append("\"")
+        let start = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        if bytes[start...].contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F }) {
+            bytes.removeSubrange(start...)
+            escape(text)
+        }
+        bytes.append("\"")
+    }
+
+    private mutating func escape(_ text: String) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""): bytes.append(#"\""#)
@@ -108,6 +124,5 @@ package struct JSONWriter {
             default: bytes.append(byte)
             }
         }
-        bytes.append("\"")
     }
 }

@@ -38,7 +38,7 @@ extension LogBinder {
                 headTime = Timestamp(microseconds: head.microseconds + 1)
                 return .assumed(head)
             }
-            assumedTime.microseconds += 1
+            assumedTime.microseconds += options.untimedStep
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
         }
         if stamp.hasYear {

@@ -96,6 +96,8 @@ public struct LogDecoderOptions: Sendable {
     public var identifies = true
     /// Whether to report the lines of events without a time.
     public var reportsUntimedLines = false
+    /// By how much a line without a stamp is later than the one before it, in microseconds, in a log without any.
+    public var untimedStep: Int64 = 1
     /// Whether the lines are of a simulator, where that is known; false: of a device.
     public var isSimulator: Bool?
     /// Whether to report where each event stands.

@@ -232,7 +232,8 @@ extension OneAtATime {
                 $0.maximumConnections = 2
                 $0.maximumConnectionsPerClient = .all
             } _: { listening in
-                let piece = String(repeating: "x", count: 1_000)
+                // Pays for what a busy machine stalls the client, too.
+                let piece = String(repeating: "x", count: 4_000)
                 let steady = try listening.client()
                 steady.send("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n")
                 await waitUntil("it is in") { open(listening) == 1 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+import Testing
+
+@testable import LogValidation
+
+@Suite("Logs without stamps")
+struct BareLogTests {
+    @Test("content that is missing or of an earlier cycle is no fault where the times only order the lines")
+    func oneMoment() throws {
+        func scheduled(_ day: String) -> [String] {
+            [
+                "[DNP-FETCH] Scheduling prefetch for notification at \(day)T05:53:00Z",
+                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(day)T05:48:00Z)",
+            ]
+        }
+        let shown = [
+            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "[DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+        ]
+        let undone = try JudgedLog.judge(scheduled("2025-11-15") + shown + scheduled("2025-11-16"))
+        #expect(undone.verdict() == .coherent, "\(undone.text())")
+        let failed = [
+            "[DNP-FETCH] BGTask handler invoked (id=x)",
+            "[DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)",
+            "[DNP-FETCH] Found cached content (age=40000s, source=prefetch)",
+            "[DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z", shown[1],
+        ]
+        let reused = try JudgedLog.judge(scheduled("2025-11-15") + failed)
+        #expect(reused.verdict() == .coherent, "\(reused.text())")
+        let own = failed.map { $0.replacing("40000s", with: "180s") }
+        #expect(try JudgedLog.judge(scheduled("2025-11-15") + own).verdict() == .incoherent)
+    }
+
+    @Test("each begin of a task in a log without stamps is a submission of its own")
+    func submissionsWithoutStamps() throws {
+        let lines = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:49:00Z)",
+        ]
+        #expect(try JudgedLog.judge(lines).totals.scheduled == 2)
+    }
+
+    @Test("an event in a log without stamps gives the lines around it its time, so that both tell of one cycle")
+    func eventInLogWithoutStamps() throws {
+        let bare = CutLogTests.whole.map { String($0.drop { $0 != "[" }) }
+        let fetched = try #require(bare.firstIndex { $0.contains("Fetch success") })
+        let id = try #require(JudgedLog.judge(bare).cycles.first?.scheduleId)
+        let due = try #require(JudgedLog.judge(bare).cycles.first?.closed.notificationTime)
+        let event =
+            #"{"event":"prefetch_success","scheduleId":"\#(id)","scheduledFor":"\#(due)","timestamp":"2025-11-15T05:50:03Z"}"#
+        for place in [fetched + 1, bare.count] {
+            let judgement = try JudgedLog.judge(bare[..<place] + [event] + bare[place...])
+            #expect(judgement.cycles.count == 1 && judgement.verdict() == .coherent, "\(judgement.text())")
+            #expect(judgement.totals.success == 1)
+        }
+    }
+
+    @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
+    func headWithoutStamps() throws {
+        let fired = try #require(CutLogTests.whole.firstIndex { $0.contains("handler invoked") })
+        let bare = CutLogTests.whole[..<fired].map { String($0.drop { $0 != "[" }) }
+        let judgement = try JudgedLog.judge(bare + CutLogTests.whole[fired...])
+        #expect(judgement.cycles.count == 1 && judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
+        #expect(judgement.cycles.first?.closed.hasAssumedTimes == true)
+    }
+
+    @Test("a task is judged by the order of lines: scheduled for another time while the first one waits")
+    func secondTask() throws {
+        func scheduled(_ day: String) -> [String] {
+            [
+                "[DNP-FETCH] Scheduling prefetch for notification at \(day)T05:53:00Z",
+                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(day)T05:48:00Z)",
+            ]
+        }
+        let shown = [
+            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "[DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+        ]
+        let first = scheduled("2025-11-15")
+        let second = scheduled("2025-11-17")
+        #expect(try kinds(first + second + shown) == [.secondActiveTask])
+        #expect(try kinds(first + shown + second) == [])
+    }
+
+    @Test("a submission behind a denial is judged by the order of lines, until a grant")
+    func denied() throws {
+        let denial = "[DNP-PLUGIN] notifications_denied for scheduleDailyNotification"
+        let grant = "[DNP-PLUGIN] requestPermissions() → granted"
+        let task = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+        ]
+        #expect(try kinds([denial] + task) == [.scheduledWhileDenied])
+        #expect(try kinds([denial, grant] + task) == [])
+        #expect(try kinds(task + [denial]) == [])
+        #expect(try kinds([grant, denial] + task) == [.scheduledWhileDenied])
+    }
+
+    @Test("an answer of 304 is held against the call before it")
+    func notModified() throws {
+        func run(_ call: String) -> [String] {
+            [
+                "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+                "[DNP-FETCH] BGTask handler invoked (id=x)",
+                "[DNP-FETCH] API call: GET /api/notifications (\(call))",
+                "[DNP-FETCH] Fetch success (status=304, bytes=0, ttl=86400)",
+                "[DNP-FETCH] Task completed (success=true)",
+            ]
+        }
+        #expect(try kinds(run("JWT present")) == [.notModifiedWithoutETag])
+        #expect(try kinds(run("JWT present, ETag=\"abc\"")) == [])
+    }
+
+    @Test("a begin is held against the notification and the lead that the lines name, whenever they were written")
+    func lead() throws {
+        func task(begin: String) -> [String] {
+            [
+                "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+                "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T\(begin)Z)",
+            ]
+        }
+        #expect(try kinds(task(begin: "05:48:00")) == [])
+        #expect(try kinds(task(begin: "05:43:00")) == [.leadDiffers])
+        let told = "[DNP-FETCH] Prefetch scheduled 10 minutes before notification"
+        #expect(try kinds(task(begin: "05:43:00") + [told]) == [])
+    }
+
+    private func kinds(_ lines: [String]) throws -> [ViolationKind] {
+        try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+    }
+}
