@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// What the log of one device holds beside its cycles.
+struct DeviceLog: Sendable {
+    /// The first and the last line of the plugin.
+    private(set) var firstLine: LinePlace?
+    private(set) var lastLine: LinePlace?
+    /// The kind and the time of the first line.
+    private(set) var firstKind: EventKind?
+    private(set) var firstTime: Timestamp?
+    /// Whether the log begins with a launch that tells of no pending schedule.
+    private var beginsEmpty = false
+    /// The notification time of the task that the first line schedules.
+    private var firstDue: Timestamp?
+    /// The latest time that a line has of its own.
+    private(set) var lastTime: Timestamp?
+    private(set) var kinds: EventKinds = []
+    /// The earliest and the latest time at which the task was registered.
+    private(set) var registered: [Timestamp] = []
+    /// The number of launches with schedules that wait.
+    private(set) var pendingLaunches = 0
+    /// Whether it is a simulator's, where an event tells that.
+    private(set) var isSimulator: Bool?
+    /// Whether the system refused a task with BGTaskSchedulerErrorDomain Code=1.
+    private(set) var isRefused = false
+    /// The executions that tell of their power and of their network.
+    private(set) var lowPower = ObservedHabits.Share()
+    private(set) var cellular = ObservedHabits.Share()
+
+    /// Whether the task of a cycle may have run before the log begins: not where its first line tells that nothing was
+    /// scheduled, or schedules a task for no later notification.
+    func mayFollowTask(of cycle: ClosedCycle) -> Bool { !beginsEmpty && schedulesFirst(after: cycle) ?? true }
+
+    /// Whether the log begins with what the task of a cycle does at once: it schedules the next one.
+    func beginsInTask(of cycle: ClosedCycle) -> Bool { schedulesFirst(after: cycle) ?? false }
+
+    /// Whether the first line schedules a task for a later notification than that of a cycle; nil where it schedules none, or
+    /// the cycle's is not known.
+    private func schedulesFirst(after cycle: ClosedCycle) -> Bool? {
+        guard let firstDue, let due = cycle.notificationTime else { return nil }
+        return due < firstDue
+    }
+
+    mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
+        if place < firstLine ?? LinePlace(order: .max, line: .max) {
+            firstLine = place
+            firstKind = event.kind
+            firstTime = event.timestamp
+            beginsEmpty = event.kind == .pluginStarted && event.hasPendingSchedules == false
+            firstDue = event.kind == .prefetchScheduled ? event.scheduledFor : nil
+        }
+        lastLine = max(lastLine ?? place, place)
+        if !event.isTimeAssumed, event.timestamp > lastTime ?? .earliestAccepted { lastTime = event.timestamp }
+        kinds.insert(EventKinds(event.kind))
+        if event.kind == .prefetchRegistered {
+            registered = [min(registered.first ?? event.timestamp, event.timestamp), event.timestamp]
+        }
+        if event.kind == .pluginStarted, event.hasPendingSchedules == true { pendingLaunches += 1 }
+        isSimulator = event.isSimulator ?? isSimulator
+        if event.kind == .prefetchExecuted {
+            if let isLow = event.lowPowerMode { lowPower.add(isLow) }
+            if let network = event.network, network != .offline { cellular.add(network == .cellular) }
+        }
+        if event.kind == .prefetchScheduleFailed, bytes.text(event.error)?.contains("Code=1") ?? false {
+            isRefused = true
+        }
+    }
+}
