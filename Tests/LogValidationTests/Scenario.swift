@@ -203,7 +203,8 @@ extension Scenario {
                 with: ["BGAppRefreshTask scheduled (earliestBeginDate=\(time(59)))"]
             ),
             outcomes: [.used],
-            timedViolations: [.leadBelowMinimum, .leadDiffers],
+            violations: [.leadDiffers],
+            timedViolations: [.leadBelowMinimum],
             success: 1,
             used: 1
         ),
