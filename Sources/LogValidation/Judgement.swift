@@ -222,7 +222,7 @@ extension Judgement {
             var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
             registry.update { metrics.set(groups, openCycles: 0, pending: pending, in: &$0) }
         }
-        if refresh.events > 0 || !apps.contains(.dnp) {
+        if apps.contains(.aiq) {
             var metrics = RefreshInstruments(registry, created: 0, labels: labels)
             registry.update { metrics.set(refresh.groups, in: &$0) }
         }

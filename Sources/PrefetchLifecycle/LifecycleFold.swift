@@ -214,16 +214,21 @@ public struct LifecycleFold: Sendable {
             return
         }
         var schedule = hashes.schedule
+        var isRepeated = false
         if !deduplicates {
-            if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { return }
+            if event.kind.countsByItself {
+                if !isFirst(key.identity(of: event, in: records)) { return }
+            } else if event.countsBesideItsCycle {
+                isRepeated = !isFirst(key.identity(of: event, in: records))
+            }
         } else if continuesEarlierVersion {
             schedule = openSchedule(of: event, schedule, in: records)
         }
-        fold(event, schedule: schedule, candidate: hashes.cycle, in: records)
+        fold(event, schedule: schedule, candidate: hashes.cycle, isRepeated: isRepeated, in: records)
     }
 
-    /// Whether an event that no cycle tells from its repetitions is the first one of its identity, where identities are not
-    /// remembered.
+    /// Whether an event of which something counts that no cycle tells from a repetition is the first one of its identity,
+    /// where identities are not remembered.
     private mutating func isFirst(_ identity: UInt64) -> Bool {
         guard counted.count < Self.countedLimit else { return !counted.contains(identity) }
         return counted.insert(identity)
@@ -271,17 +276,19 @@ extension LifecycleFold {
     /// - Parameters:
     ///   - schedule: the hash of its schedule; nil without one.
     ///   - candidate: the cycle that it probably belongs to.
+    ///   - isRepeated: whether what it says by itself is counted already.
     private mutating func fold(
         _ event: borrowing Event,
         schedule: UInt64?,
         candidate: Int?,
+        isRepeated: Bool,
         in bytes: Span<UInt8>
     ) {
         let installation = event.installation?.fingerprint ?? 0
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
         let isTimed = installations.hasWarps ? !isWarped(event) : true
-        var isToldAgain = false
+        var isToldAgain = isRepeated
         if event.kind == .contentCacheFailed { isToldAgain = isStorageToldAgain(event, installation) }
         let time = groups[named ?? 0].count(
             event,
@@ -367,6 +374,17 @@ extension LifecycleFold {
 
     /// Stage counts are bytes, so 255 facts are the most.
     var factLimit: Int { min(limits.factsPerCycle, 255) }
+}
+
+extension Event {
+    /// Whether something of it counts beside its cycle: a status, a duration or an age.
+    fileprivate var countsBesideItsCycle: Bool {
+        switch kind {
+        case .prefetchSuccess, .prefetchFailure: duration != nil || status == 304
+        case .prefetchUsedForNotification: age != nil
+        default: false
+        }
+    }
 }
 
 extension EventKind {

@@ -242,7 +242,10 @@ struct RefreshRunCursor {
         let time = facts[start].time
         guard start + 1 < facts.count, facts[start + 1].time == time else { return }
         let group = facts[(start + 1)...].prefix { $0.time == time }.prefix(64)
-        if run.scheduledAt == nil { for fact in group where fact.isOfSchedule { current?.addSchedule(fact) } }
+        // The schedule of a run that ended long before is not told in the second of the next start.
+        if run.scheduledAt == nil, run.end.map({ time - $0.time <= RefreshRules.trailing }) ?? true {
+            for fact in group where fact.isOfSchedule { current?.addSchedule(fact) }
+        }
         let hasWorked =
             run.checkedAt != nil || run.notifiedAt != nil
             || group.contains { $0.kind == .checked || $0.kind == .notificationSent }

@@ -39,15 +39,10 @@ extension LifecycleFold {
         groups[0].evictedInstallations = installations.evicted
     }
 
-    /// Records whether notifications are permitted.
-    ///
-    /// A denial that names a schedule is about that schedule alone; a grant is about all of them.
+    /// Records whether notifications are permitted. Both are about the whole installation, whichever schedule is named.
     mutating func recordPermission(_ event: borrowing Event, _ fingerprint: UInt64) {
-        let isGranted = event.kind == .permissionGranted
         guard tellsOrder(event), isTracked(fingerprint) else { return }
-        let namesSchedule = !event.scheduleId.isEmpty
-        let namesTime = event.scheduledFor != nil
-        guard isGranted || !namesSchedule && !namesTime else { return }
+        let isGranted = event.kind == .permissionGranted
         let time = event.timestamp
         installations.updateLists(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
     }

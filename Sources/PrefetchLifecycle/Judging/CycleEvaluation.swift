@@ -238,6 +238,7 @@ struct CycleEvaluation {
         _ permissions: ToldPermissions?
     ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
+        var scheduled: Timestamp?
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: cycle.base)
@@ -245,12 +246,13 @@ struct CycleEvaluation {
             case .denied: denied = time
             case .granted: denied = nil
             case .scheduled:
-                if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
-                    return (time, denied)
-                }
-                if isOrdered, let told = permissions?.denial(before: time) { return (time, told) }
+                scheduled = time
+                if isOrdered, let told = permissions?.denial(through: time) { return (time, told) }
             default: continue
             }
+            // Of one moment the facts have the scheduling before the denial.
+            guard let denied, let scheduled, denied <= scheduled else { continue }
+            if permissions.map({ !$0.hasGrant(from: denied, through: scheduled) }) ?? true { return (scheduled, denied) }
         }
         return nil
     }
@@ -363,7 +365,8 @@ struct PlannedTimes {
         lead = account.lead
         let delivered = cycle.details.contains(.isDeliverySkewed) ? nil : cycle.delivered.time(base: cycle.base)
         used = account.used(of: cycle)
-        shown = used.map { delivered ?? $0 }
+        // Of a use that only a summary asserts the time is not known.
+        shown = used.flatMap { delivered ?? (cycle.used.isKnown ? $0 : nil) }
         usedSuccess = account.usedSuccess
         drift = cycle.drift
     }

@@ -103,10 +103,12 @@ private struct LaunchJudge {
         installation.latest.microseconds >= launch.microseconds + LifecycleRules.reactionMicroseconds
     }
 
+    /// Whether a task was scheduled within the time of a reaction, and since all were cancelled.
     private func isScheduled(near launch: Timestamp) -> Bool {
         let reaction = LifecycleRules.reactionMicroseconds / 1_000_000
+        let cancelled = history.cancellations.moments.last { $0.time < launch && $0.value == 0 }?.time.wholeSeconds
         return installation.submissions.hasAny(
-            from: launch.wholeSeconds - reaction,
+            from: max(launch.wholeSeconds - reaction, cancelled ?? .min),
             through: launch.wholeSeconds + reaction
         )
     }

@@ -176,7 +176,7 @@ extension LifecycleTotals {
     ///   - bytes: the bytes that the event was read from.
     ///   - receivedAt: the arrival time; nil for a file.
     ///   - isTimed: whether its durations count; those of a warped clock do not.
-    ///   - isToldAgain: whether it is the second line of an incident that is counted.
+    ///   - isToldAgain: whether it repeats an event, or is the second line of an incident, that is counted.
     /// - Returns: the duration or age of a cycle that it carried.
     mutating func count(
         _ event: borrowing Event,
@@ -196,13 +196,13 @@ extension LifecycleTotals {
         case .apiCall:
             apiCalls[event.isConditional == true ? 1 : 0] += 1
             increments += 1
-        case .prefetchSuccess, .prefetchFailure:
+        case .prefetchSuccess where !isToldAgain, .prefetchFailure where !isToldAgain:
             if event.kind == .prefetchSuccess, event.status == 304 {
                 notModified += 1
                 increments += 1
             }
             if isTimed, let duration = event.duration { time = fetchDuration.observe(duration) }
-        case .prefetchUsedForNotification:
+        case .prefetchUsedForNotification where !isToldAgain:
             if isTimed, let age = event.age { time = contentAge.observe(age) }
         case .notificationDenied, .prefetchScheduleFailed, .pluginError:
             if let code = PluginErrorCode(event, in: bytes) {

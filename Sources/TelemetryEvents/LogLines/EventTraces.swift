@@ -8,20 +8,26 @@
 struct EventTraces {
     /// Names that hardly anything but an event has.
     private static let telling: [StaticString] = [
-        "event", "scheduleId", "scheduledFor", "notificationTime", "scheduled_for", "earliestBeginDate",
+        "event", "scheduleId", "scheduledFor", "notificationTime", "earliestBeginDate",
         "fetchDurationMs", "usedCached", "scheduleHash", "willRetry",
     ]
 
     private var hasTellingName = false
     private var hasKnownName = false
     private var hasUnknownName = false
+    /// A name that no event has.
+    private var hasForeignName = false
+    /// The API's answers have it, too, among names of their own.
+    private var hasAnswerName = false
     private var hasErrorCode = false
     private var hasMessage = false
     private var hasTimestamp = false
     /// The brackets that are open at the end of the line; below 0 if their beginning is missing.
     private var depth = 0
 
-    private var areFound: Bool { hasTellingName || (hasKnownName && !hasUnknownName) || isPluginError }
+    private var areFound: Bool {
+        hasTellingName || (hasAnswerName && !hasForeignName) || (hasKnownName && !hasUnknownName) || isPluginError
+    }
     /// Whether it is an error object of the plugin.
     private var isPluginError: Bool { hasErrorCode && hasMessage && hasTimestamp }
 
@@ -136,7 +142,7 @@ struct EventTraces {
 
     private mutating func note(_ bytes: Span<UInt8>, _ name: Range<Int>, isArray: Bool) {
         guard let field = EventVocabulary.shared.fields.value(of: bytes, name) else {
-            hasUnknownName = true
+            (hasUnknownName, hasForeignName) = (true, true)
             return
         }
         if field == .message { hasMessage = true }
@@ -146,6 +152,7 @@ struct EventTraces {
             return
         }
         hasKnownName = true
+        if bytes.equals("scheduled_for", in: name) { hasAnswerName = true }
         if (field == .events && isArray) || Self.telling.contains(where: { bytes.equals($0, in: name) }) {
             hasTellingName = true
         }

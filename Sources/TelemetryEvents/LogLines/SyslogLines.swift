@@ -215,6 +215,30 @@ enum StructlogLine {
         }
         line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
+
+    /// Reads what is left of an object that was cut within its message or behind it; false if there is no marker in it.
+    @inline(never)
+    static func readCut(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) -> Bool {
+        guard let marker = bytes.firstMarker(in: range), isMessage(bytes, from: range.lowerBound, at: marker.start) else {
+            return false
+        }
+        line.readMessage(bytes, LineCursor(marker.start, range.upperBound))
+        return !line.isForeign
+    }
+
+    /// Whether the value of `event` begins at a place.
+    private static func isMessage(_ bytes: Span<UInt8>, from start: Int, at place: Int) -> Bool {
+        func isSpace(_ index: Int) -> Bool { index >= start && bytes[index] == UInt8(ascii: " ") }
+        let name: StaticString = #""event""#
+        var end = place - 1
+        guard end >= start, bytes[end] == UInt8(ascii: "\"") else { return false }
+        while isSpace(end - 1) { end -= 1 }
+        end -= 1
+        guard end >= start, bytes[end] == UInt8(ascii: ":") else { return false }
+        while isSpace(end - 1) { end -= 1 }
+        let length = name.utf8CodeUnitCount
+        return end - length >= start && bytes.equals(name, in: end - length..<end)
+    }
 }
 
 /// `2025-11-15T05:48:00Z [DNP-FETCH] message`, `[2025-11-15 05:48:00.123] INFO [DNP-FETCH] message`

@@ -106,6 +106,15 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         return hasUnderscore
     }
 
+    /// Whether an error is the system's refusal of a task, `BGTaskScheduler.Error.Code.notPermitted`, which is 1. An event may
+    /// name the domain alone, or the code's name.
+    private static func isRefusal(_ error: Range<Int>, of kind: EventKind, in bytes: Span<UInt8>) -> Bool {
+        if bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain Code=1", in: error) { return true }
+        guard kind == .prefetchScheduleFailed else { return false }
+        return bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain", in: error)
+            || bytes.equalsIgnoringCase("notPermitted", in: error)
+    }
+
     /// The code of an event: a denial has its own, an error of the plugin and a failed scheduling the one in its error or
     /// else `other`; nil for other kinds.
     ///
@@ -115,7 +124,7 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         case .notificationDenied: self = .notificationsDenied
         case .prefetchScheduleFailed, .pluginError:
             let error = event.error
-            if bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain Code=1", in: error) {
+            if Self.isRefusal(error, of: event.kind, in: bytes) {
                 self = event.backgroundRefresh == false ? .backgroundRefreshDisabled : .taskSchedulingFailed
             } else {
                 self = Self.allCases.first { bytes.equalsIgnoringCase($0.name, in: error) } ?? .other

@@ -19,6 +19,8 @@ enum RefreshAnalytics {
 enum RefreshProperty: UInt8, CaseIterable {
     case success
     case durationSeconds
+    /// Seconds, too.
+    case duration
     case durationMs
     case available
     case daysSinceTest
@@ -30,6 +32,7 @@ enum RefreshProperty: UInt8, CaseIterable {
         switch self {
         case .success: "success"
         case .durationSeconds: "durationSeconds"
+        case .duration: "duration"
         case .durationMs: "durationMs"
         case .available: "available"
         case .daysSinceTest: "daysSinceTest"
@@ -42,7 +45,7 @@ enum RefreshProperty: UInt8, CaseIterable {
     /// Whether events of a kind have it.
     func belongs(to kind: EventKind) -> Bool {
         switch self {
-        case .success, .durationSeconds, .durationMs: kind == .refreshCompleted
+        case .success, .durationSeconds, .duration, .durationMs: kind == .refreshCompleted
         case .available, .daysSinceTest: kind == .refreshChecked
         case .hours: kind == .refreshScheduled
         case .reason: kind == .refreshSkipped || kind == .refreshNotificationSkipped
@@ -163,7 +166,7 @@ extension JSONEventDecoder {
         switch property {
         case .success: isKept = Self.keep(in: &refresh.isSuccessful, try boolean(&scanner, bytes))
         case .available: isKept = Self.keep(in: &refresh.isAvailable, try boolean(&scanner, bytes))
-        case .durationSeconds:
+        case .durationSeconds, .duration:
             isKept = Self.keep(in: &refresh.duration, try number(RefreshLimits.duration, power: 6, &scanner, bytes))
         case .durationMs:
             isKept = Self.keep(in: &refresh.duration, try number(RefreshLimits.duration, power: 3, &scanner, bytes))
