@@ -17,6 +17,10 @@ struct JudgementFolding {
     private let lines: LogDecoderOptions
     /// The binder of the current device.
     private var binder: LogBinder
+    /// The current device, where there are several.
+    private var source: Pseudonym?
+    /// Whether lines of the current device were bound.
+    private var hasBound = false
     private let listedCycles: Int
     private var fold: LifecycleFold
     private var refresh: RefreshFold
@@ -95,16 +99,27 @@ struct JudgementFolding {
             finishDevice(readAt)
             var lines = lines
             lines.source = source
+            self.source = source
             if let source { unnamed.insert(source.fingerprint) }
             deviceDoubts = []
             notes.beginDevice()
             binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
-        case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
+            hasBound = false
+        case .lines(let parsed):
+            if !hasBound, parsed.hasMessages { assignInstallation(to: parsed) }
+            add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
         case .end(let judged):
             inputs.append((input, judged))
             binder.beginPart()
         }
+    }
+
+    /// Takes the first lines of a device, and all behind them, for those of the one installation that the events among them
+    /// name: a file is one device.
+    private mutating func assignInstallation(to parsed: ParsedLog) {
+        hasBound = true
+        if let installation = parsed.namedInstallation(besides: source) { binder.assign(installation) }
     }
 
     /// Takes the events that waited for more lines of the device.

@@ -34,4 +34,61 @@ struct EventFileTests {
         #expect(judged.cycles.first?.closed.failureReason == .system)
         #expect(try JudgedLog.judge(events, named: "events.ndjson").cycles.first?.closed.failureReason == nil)
     }
+
+    @Test("lines and the events of one installation among them are one device, those of several are their own")
+    func linesAndEvents() throws {
+        let lines = JudgedLog.lines(GuideStory.scheduling() + GuideStory.prefetch(540) + GuideStory.shown())
+        let cycle = try #require(JudgedLog.judge(lines).cycles.first)
+        let id = try #require(cycle.scheduleId)
+        func summary(_ installation: String) -> String {
+            #"{"event":"prefetch_cycle_complete","scheduleId":"\#(id)","timestamp":"2025-11-15T05:54:00Z","fetched":true,"usedCached":true,"installationId":"\#(installation)"}"#
+        }
+        let one = try JudgedLog.judge(lines + [summary("p1")])
+        #expect(one.cycles.count == 1 && one.totals.success == 1 && one.verdict() == .coherent, "\(one.text())")
+        let several = try JudgedLog.judge(lines + [summary("p1"), summary("p2")])
+        #expect(several.cycles.count == 3)
+    }
+
+    @Test("an event or a line that is repeated counts once, also what counts beside its cycle")
+    func repeated() throws {
+        let events = [
+            #"{"event":"prefetch_executed","timestamp":"2025-11-15T05:50:00Z","scheduleId":"a"}"#,
+            #"{"event":"prefetch_success","timestamp":"2025-11-15T05:50:02Z","scheduleId":"a","status":304,"duration_ms":1500}"#,
+            #"{"event":"prefetch_used_for_notification","timestamp":"2025-11-15T05:53:02Z","scheduleId":"a","age":180}"#,
+        ]
+        let once = try JudgedLog.judge(events).totals
+        let twice = try JudgedLog.judge(events + events).totals
+        #expect(twice.notModified == 1 && once.notModified == 1)
+        #expect(twice.fetchDuration == once.fetchDuration && twice.contentAge == once.contentAge)
+        #expect(once.fetchDuration.counts.reduce(0, +) == 1 && once.contentAge.counts.reduce(0, +) == 1)
+    }
+
+    @Test(
+        "a refused submission has its code by the domain or the name of its error",
+        arguments: [
+            "BGTaskSchedulerErrorDomain Code=1", "BGTaskSchedulerErrorDomain", "notPermitted",
+        ]
+    )
+    func refusal(error: String) throws {
+        let event =
+            #"{"event":"prefetch_schedule_failed","timestamp":"2025-11-15T05:41:00Z","scheduleId":"a","error":"\#(error)""#
+        for (more, code) in [
+            ("}", "task_scheduling_failed"), (#","backgroundRefresh":false}"#, "background_refresh_disabled"),
+        ] {
+            let page = String(decoding: try JudgedLog.judge([event + more]).exposition(), as: UTF8.self)
+            #expect(page.contains(#"dnp_plugin_errors_total{code="\#(code)"} 1"#))
+        }
+    }
+
+    @Test("the page of a replay has the families of each app that is on, at 0 where nothing happened")
+    func families() throws {
+        let event = #"{"event":"prefetch_executed","timestamp":"2025-11-15T05:50:00Z","scheduleId":"a"}"#
+        func page(_ apps: Set<App>) throws -> String {
+            String(decoding: try JudgedLog.judge([event]) { $0.apps = apps }.exposition(), as: UTF8.self)
+        }
+        let run = #"aiq_background_refresh_runs_total{outcome="completed"} 0"#
+        #expect(try page([.dnp, .aiq]).contains(run) && page([.dnp, .aiq]).contains("dnp_prefetch_executed_total 1"))
+        #expect(try !page([.dnp]).contains("aiq_"))
+        #expect(try page([.aiq]).contains(run) && !page([.aiq]).contains("dnp_prefetch"))
+    }
 }

@@ -216,5 +216,15 @@ enum LaunchRows {
             broken: ahead + [cancelled(600), launch(1_000, pending: true), later(1_300)],
             kept: ahead + [launch(1_000, pending: true), later(1_300)]
         ),
+        ViolationTests.Row(
+            .notRescheduledAfterLaunch,
+            "scheduled within 5 minutes before the launch, and cancelled, or scheduled in that second",
+            "with pending schedules",
+            broken: ahead + [cancelled(100), launch(200, pending: true), later(600)],
+            kept: ahead + [
+                cancelled(100), TestEvent(.prefetchScheduled, 100, id: "b", due: 7_200), launch(200, pending: true),
+                later(600),
+            ]
+        ),
     ]
 }

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Permission to notify")
 struct PermissionTests {
-    @Test("a denial is about the installation, whichever schedule it names, and comes before a scheduling of its moment")
+    @Test(
+        "a denial is about the installation, whichever schedule it names, and comes before a scheduling of its moment"
+    )
     func denialIsOfTheInstallation() throws {
         let denied = TestEvent(.notificationDenied, 10, id: "a")
         func isBroken(_ events: TestEvent...) throws -> Bool {

@@ -215,12 +215,25 @@ extension ViolationTests {
         ),
         Row(
             .staleContentUsed,
+            "by the delivery of what a summary says was used",
+            "its ttl is 499 s",
+            broken: summarised + [TestEvent(.notificationDelivered, 902)],
+            kept: summarised
+        ),
+        Row(
+            .staleContentUsed,
             "by the last of two fetches",
             "its ttl is 100 s",
             broken: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 800.999).ttl(100)],
             kept: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 801).ttl(100)]
         ),
     ]
+
+    /// A use that only a summary tells, 504 s after the fetch of content for 499 s.
+    private static let summarised =
+        undelivered(used: 900).filter { $0.event.kind != .prefetchUsedForNotification } + [
+            TestEvent(.contentCached, 403).ttl(499), TestEvent(.prefetchCycleComplete, 905).summing(),
+        ]
 
     static let timing = [
         Row(

@@ -165,6 +165,12 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
             "scheduled before the launch",
             ended + [.scheduled(hours)] + .quiet(at: 4 * hours)
         ),
+        RuleRow(
+            "next_not_scheduled",
+            true,
+            "told in the second of the next start, which ends in it, too",
+            [.started(0), .skipped(0, .noNetwork), .started(hours), .skipped(hours, .noNetwork), .scheduled(hours)]
+        ),
         RuleRow("next_not_scheduled", false, "refused", ended + [.scheduleFailed(3)] + .quiet(at: 4 * hours)),
         RuleRow(
             "next_not_scheduled",

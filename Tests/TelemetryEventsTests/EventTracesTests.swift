@@ -56,6 +56,7 @@ struct EventTracesTests {
     static let lost: [(line: String, reason: RejectionReason)] = [
         (untold, .missingField),
         (#"{"id":"a","timestamp":"2025-11-15T05:48:32Z"}"#, .missingField),
+        (#"{"id":"a","scheduled_for":"2025-11-15T05:53:00Z","timestamp":"2025-11-15T05:48:32Z"}"#, .missingField),
         (#"{"timestamp":"2025-11-15T05:48:32Z"}"#, .missingField),
         (#"{"scheduleId":"a","level":"info","msg":"x"}"#, .missingField),
         (#"{"\u0065vent":"prefetch_lost"}"#, .unknownKind),
@@ -104,6 +105,8 @@ struct EventTracesTests {
         #"INFO sending {"event":"prefetch_success","scheduleId":"a"}"#,
         #"2025-11-15 05:48:00 INFO sending [{"event":"prefetch_success"}]"#,
         #"  "status": 200,"#, #"  "status": 200, "level": "info" }"#,
+        #"{"id":"a","title":"x","ttl":86400,"scheduled_for":"2025-11-15T05:53:00Z"}"#,
+        #"  "scheduled_for": "2025-11-15T05:53:00Z""#,
         "{\(String(repeating: " ", count: 70_000))}",
         long(#"{"message":""#),
     ]
@@ -171,6 +174,19 @@ struct EventTracesTests {
             }
         }
         #expect(try LogReading("[[{\"level\":\"info\",\"x\":1}]]\n").lines.foreign == 1)
+    }
+
+    @Test("a line of structlog that is cut within its message is read as far as it goes")
+    func cutStructlog() throws {
+        let whole =
+            #"{"event": "[DNP-FETCH] BGTask handler invoked (id=x)", "level": "info", "timestamp": "2025-11-15T05:50:00Z"}"#
+        let cut = try LogReading(#"\#(whole)\n{"level": "info", "event" : "[DNP-FETCH] Fetch succ"#)
+        #expect(cut.events.count == 1 && cut.rejections == [])
+        #expect(cut.lines.recognised == 1 && cut.lines.unrecognised == 1)
+        let behind = try LogReading(#"\#(whole)\n{"event": "[DNP-FETCH] Fetch success (status=200, bytes=12"#)
+        #expect(behind.events.count == 2 && behind.rejections == [])
+        let other = try LogReading(#"{"event": "prefetch_executed", "note": "[DNP-FETCH] x"#)
+        #expect(other.rejections.map(\.reason) == [.truncated])
     }
 
     @Test("an event that is cut behind any byte is rejected, and one cut before any name is too")

@@ -55,7 +55,7 @@ struct RefreshJSONTests {
         "a duration is in seconds or milliseconds, as a number or in a text",
         arguments: [
             #""durationSeconds":1.25"#, #""durationMs":1250"#, #""durationSeconds":"1.25""#, #""durationMs":"1250.0""#,
-            #""durationSeconds":125e-2"#,
+            #""durationSeconds":125e-2"#, #""duration":1.25"#,
         ]
     )
     func durationIsReadLeniently(member: String) throws {

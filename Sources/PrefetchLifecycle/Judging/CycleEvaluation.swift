@@ -252,7 +252,9 @@ struct CycleEvaluation {
             }
             // Of one moment the facts have the scheduling before the denial.
             guard let denied, let scheduled, denied <= scheduled else { continue }
-            if permissions.map({ !$0.hasGrant(from: denied, through: scheduled) }) ?? true { return (scheduled, denied) }
+            if permissions.map({ !$0.hasGrant(from: denied, through: scheduled) }) ?? true {
+                return (scheduled, denied)
+            }
         }
         return nil
     }

@@ -67,7 +67,8 @@ public struct LogBinder: Sendable {
         return end()
     }
 
-    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
+    /// Takes the lines from here on for those of an installation.
+    public mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
     /// Continues with the next part of a log that is stored in several files.
     public mutating func beginPart() {

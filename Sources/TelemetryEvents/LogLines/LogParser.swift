@@ -380,6 +380,25 @@ public struct ParsedLog: Sendable {
     var altered = AlteredTexts()
 
     init() {}
+
+    /// Whether the plugin's messages are among the lines.
+    public var hasMessages: Bool { !messages.isEmpty }
+
+    /// The one installation that the events among the lines name; nil where they name none or several. O(events).
+    ///
+    /// - Parameter source: the device of events that name none.
+    public func namedInstallation(besides source: Pseudonym?) -> Pseudonym? {
+        var named: Pseudonym?
+        for (_, decoded, _) in events {
+            var cursor = EventCursor()
+            while let event = try? cursor.next(in: decoded.events.bytes.span) {
+                guard let installation = event.installation, installation != source else { continue }
+                if let named, named != installation { return nil }
+                named = installation
+            }
+        }
+        return named
+    }
 }
 
 /// A message with the metadata of its wrapper.

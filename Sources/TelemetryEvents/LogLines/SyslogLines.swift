@@ -219,11 +219,17 @@ enum StructlogLine {
     /// Reads what is left of an object that was cut within its message or behind it; false if there is no marker in it.
     @inline(never)
     static func readCut(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) -> Bool {
-        guard let marker = bytes.firstMarker(in: range), isMessage(bytes, from: range.lowerBound, at: marker.start) else {
-            return false
+        var place = range.lowerBound
+        while let bracket = bytes.firstIndex(of: UInt8(ascii: "["), in: place..<range.upperBound) {
+            if isMessage(bytes, from: range.lowerBound, at: bracket),
+                bytes.marker(at: bracket, end: range.upperBound) != nil
+            {
+                line.readMessage(bytes, LineCursor(bracket, range.upperBound))
+                return !line.isForeign
+            }
+            place = bracket + 1
         }
-        line.readMessage(bytes, LineCursor(marker.start, range.upperBound))
-        return !line.isForeign
+        return false
     }
 
     /// Whether the value of `event` begins at a place.
