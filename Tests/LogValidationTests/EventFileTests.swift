@@ -79,16 +79,4 @@ struct EventFileTests {
             #expect(page.contains(#"dnp_plugin_errors_total{code="\#(code)"} 1"#))
         }
     }
-
-    @Test("the page of a replay has the families of each app that is on, at 0 where nothing happened")
-    func families() throws {
-        let event = #"{"event":"prefetch_executed","timestamp":"2025-11-15T05:50:00Z","scheduleId":"a"}"#
-        func page(_ apps: Set<App>) throws -> String {
-            String(decoding: try JudgedLog.judge([event]) { $0.apps = apps }.exposition(), as: UTF8.self)
-        }
-        let run = #"aiq_background_refresh_runs_total{outcome="completed"} 0"#
-        #expect(try page([.dnp, .aiq]).contains(run) && page([.dnp, .aiq]).contains("dnp_prefetch_executed_total 1"))
-        #expect(try !page([.dnp]).contains("aiq_"))
-        #expect(try page([.aiq]).contains(run) && !page([.aiq]).contains("dnp_prefetch"))
-    }
 }

@@ -85,11 +85,14 @@ struct RefreshJudgementTests {
         #expect(page.contains("\naiq_background_refresh_days_since_test_bucket{le=\"100\"} 1\n"))
     }
 
-    @Test("a page without events of the refresh has none of its families")
+    @Test("a page has the families of the apps that are on, at 0 where nothing happened")
     func pageOfOneApp() throws {
-        #expect(try !page(JudgedLog.judge(Self.prefetch)).contains("aiq_"))
-        let narrowed = try JudgedLog.judge(Self.prefetch) { $0.apps = [.aiq] }
-        #expect(page(narrowed).contains("\naiq_background_refresh_open_runs 0\n") && !page(narrowed).contains("dnp_"))
+        let none = "\naiq_background_refresh_runs_total{outcome=\"completed\"} 0\n"
+        #expect(try page(JudgedLog.judge(Self.prefetch)).contains(none))
+        let refresh = try page(JudgedLog.judge(Self.prefetch) { $0.apps = [.aiq] })
+        #expect(refresh.contains("\naiq_background_refresh_open_runs 0\n") && !refresh.contains("dnp_"))
+        let prefetch = try page(JudgedLog.judge(Self.prefetch) { $0.apps = [.dnp] })
+        #expect(prefetch.contains("\ndnp_prefetch_executed_total 1\n") && !prefetch.contains("aiq_"))
     }
 
     @Test("one app alone is judged where it is named")

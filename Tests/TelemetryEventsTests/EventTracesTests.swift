@@ -180,10 +180,10 @@ struct EventTracesTests {
     func cutStructlog() throws {
         let whole =
             #"{"event": "[DNP-FETCH] BGTask handler invoked (id=x)", "level": "info", "timestamp": "2025-11-15T05:50:00Z"}"#
-        let cut = try LogReading(#"\#(whole)\n{"level": "info", "event" : "[DNP-FETCH] Fetch succ"#)
+        let cut = try LogReading(#"\#(whole)\#n{"level": "info", "event" : "[DNP-FETCH] Fetch succ"#)
         #expect(cut.events.count == 1 && cut.rejections == [])
         #expect(cut.lines.recognised == 1 && cut.lines.unrecognised == 1)
-        let behind = try LogReading(#"\#(whole)\n{"event": "[DNP-FETCH] Fetch success (status=200, bytes=12"#)
+        let behind = try LogReading(#"\#(whole)\#n{"event": "[DNP-FETCH] Fetch success (status=200, bytes=12"#)
         #expect(behind.events.count == 2 && behind.rejections == [])
         let other = try LogReading(#"{"event": "prefetch_executed", "note": "[DNP-FETCH] x"#)
         #expect(other.rejections.map(\.reason) == [.truncated])
