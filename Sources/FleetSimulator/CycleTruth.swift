@@ -259,6 +259,10 @@ struct CycleTruth: Sendable {
         if isContentIntact == false { body(.contentHashMismatch) }
         if differs { body(.scheduleTimeDiffers) }
         if missed != nil || hasTimes && isWindowMissed { body(.missedWindow) }
+        if let begin, !isCapped, abs(due - minutes * 60 * Self.second - begin) > Self.second { body(.leadDiffers) }
+        if successes.contains(where: \.isUnchanged), successes.allSatisfy(\.isUnconditional) {
+            body(.notModifiedWithoutETag)
+        }
         if hasTimes { eachLate(isAndroid: isAndroid, body) }
     }
 
@@ -274,7 +278,6 @@ struct CycleTruth: Sendable {
     /// The rules about time.
     private func eachLate(isAndroid: Bool, _ body: (BrokenRule) -> Void) {
         if let scheduled, let begin, begin - scheduled.planned < 60 * Self.second { body(.leadBelowMinimum) }
-        if let begin, !isCapped, abs(due - minutes * 60 * Self.second - begin) > Self.second { body(.leadDiffers) }
         if let last = attempts.last(where: { $0.executed != nil })?.executed, last.planned > due {
             body(.executedAfterNotification)
         }
@@ -301,8 +304,5 @@ struct CycleTruth: Sendable {
             body(.clearedContentUsed)
         }
         let successes = attempts.filter { $0.success != nil }
-        if successes.contains(where: \.isUnchanged), successes.allSatisfy(\.isUnconditional) {
-            body(.notModifiedWithoutETag)
-        }
     }
 }

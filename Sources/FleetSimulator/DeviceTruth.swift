@@ -156,7 +156,7 @@ struct DeviceTruth: Sendable {
         submissions.append(step.time)
         if submissions.count > Self.knownSubmissions { submissions.removeFirst() }
         lastScheduled = step.cycle
-        if isDenied, hasTimes { cycles[index].breaks(.scheduledWhileDenied) }
+        if isDenied { cycles[index].breaks(.scheduledWhileDenied) }
         if cycles[index].scheduled == nil { newTasks.append((step.cycle, step.due, step.time)) }
     }
 

@@ -96,14 +96,7 @@ extension LifecycleFold {
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
         return cycles.withFacts(at: slot) {
-            CycleEvaluation(
-                cycle,
-                $0,
-                installation: installation,
-                known: now,
-                toleratedDrift: toleratedDrift,
-                isOrdered: !cycle.flags.contains(.hasAssumedTimes) || !isReceiver
-            )
+            CycleEvaluation(cycle, $0, installation: installation, known: now, toleratedDrift: toleratedDrift)
         }
     }
 

@@ -6,10 +6,6 @@ extension LifecycleFold {
     /// Whether the rules across cycles apply to this installation.
     func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
 
-    /// Whether the time of an event orders it among the others of its installation: a real one, and in a run over files one
-    /// that is assumed from the order of lines.
-    func tellsOrder(_ event: borrowing Event) -> Bool { !event.isTimeAssumed || !isReceiver }
-
     /// The state of an installation for judging; nil where the rules across cycles do not apply.
     func installation(_ fingerprint: UInt64) -> Installation? {
         isTracked(fingerprint) ? installations.find(fingerprint) : nil
@@ -41,7 +37,7 @@ extension LifecycleFold {
 
     /// Records whether notifications are permitted. Both are about the whole installation, whichever schedule is named.
     mutating func recordPermission(_ event: borrowing Event, _ fingerprint: UInt64) {
-        guard tellsOrder(event), isTracked(fingerprint) else { return }
+        guard isTracked(fingerprint) else { return }
         let isGranted = event.kind == .permissionGranted
         let time = event.timestamp
         installations.updateLists(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }

@@ -152,7 +152,7 @@ extension LifecycleFold {
             installations.updateLists(fingerprint) { $0.content.recordPersisted(schedule ?? 0, at: time) }
         case .cacheCleared where !event.isTimeAssumed:
             installations.updateLists(fingerprint) { $0.content.record(.cacheCleared, at: time) }
-        case .apiCall where tellsOrder(event):
+        case .apiCall:
             guard let isConditional = event.isConditional else { return }
             installations.updateLists(fingerprint) {
                 $0.content.record(isConditional ? .conditionalCall : .plainCall, at: time)

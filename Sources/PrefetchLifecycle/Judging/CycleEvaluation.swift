@@ -20,9 +20,6 @@ struct CycleEvaluation {
     let missedEnd: Timestamp?
     /// How far a delivery may be from its time, in microseconds.
     let toleratedDrift: Int64
-    /// Whether its times order it among the other events of its installation: real ones, and in a run over files those that
-    /// are assumed from the order of lines.
-    let isOrdered: Bool
     /// What became of its content.
     private(set) var content: CycleContent
     /// Whether the content that was used is that of an earlier cycle.
@@ -44,12 +41,10 @@ struct CycleEvaluation {
         _ facts: Span<UInt64>,
         installation: Installation?,
         known: Timestamp,
-        toleratedDrift: Int64,
-        isOrdered: Bool
+        toleratedDrift: Int64
     ) {
         self.cycle = cycle
         self.toleratedDrift = toleratedDrift
-        self.isOrdered = isOrdered
         heardOf = installation?.latest ?? known
         account = CycleAccount(facts, of: cycle)
         let used = cycle.used.time(base: cycle.base)
@@ -232,7 +227,8 @@ struct CycleEvaluation {
         judge(.nextNotScheduled, isAlone)
     }
 
-    /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
+    /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended. Times that
+    /// are assumed from the order of lines tell as much.
     private func denial(
         of facts: Span<UInt64>,
         _ permissions: ToldPermissions?
@@ -247,7 +243,7 @@ struct CycleEvaluation {
             case .granted: denied = nil
             case .scheduled:
                 scheduled = time
-                if isOrdered, let told = permissions?.denial(through: time) { return (time, told) }
+                if let told = permissions?.denial(through: time) { return (time, told) }
             default: continue
             }
             // Of one moment the facts have the scheduling before the denial.
@@ -286,7 +282,7 @@ struct CycleEvaluation {
 
     private mutating func judgeContent() {
         judge(.ttlDiffers, content.ttls != nil)
-        judge(.notModifiedWithoutETag, isOrdered && content.call != nil)
+        judge(.notModifiedWithoutETag, content.call != nil)
         guard hasTimes else { return }
         judge(.cachedContentLost, content.lost != nil)
         judge(.clearedContentUsed, content.cleared != nil)

@@ -37,22 +37,17 @@ extension ReferenceModel {
         let permissions = stream.events("notification_denied", "permission_granted")
         var ruling = Ruling.no
         for submission in pass.events("prefetch_scheduled") {
-            let own = permissions.filter { ($0.id == nil && $0.due == nil) || names($0, pass.name) }
-            let before = own.last { $0.time < submission.time }
+            let before = permissions.last { $0.time < submission.time }
             var isDenied = Ruling(before?.kind == "notification_denied")
             // What is told in one second has no order.
-            if own.contains(where: { $0.time == submission.time }) { isDenied = .arguable }
-            if own.contains(where: { $0.time == before?.time && $0.kind != before?.kind }) { isDenied = .arguable }
+            if permissions.contains(where: { $0.time == submission.time }) { isDenied = .arguable }
+            if permissions.contains(where: { $0.time == before?.time && $0.kind != before?.kind }) { isDenied = .arguable }
             // The same submission told again after a denial was made before it.
             let isFirst = pass.submissions.contains(submission)
             if isDenied == .yes, !isFirst { isDenied = .arguable }
             ruling = ruling || isDenied
         }
         return ruling
-    }
-
-    private func names(_ event: ToldEvent, _ name: CycleName) -> Bool {
-        (event.id == nil || event.id == name.id) && (event.due == nil || event.due == name.due)
     }
 
     func shortLead(_ pass: Pass) -> Ruling {
