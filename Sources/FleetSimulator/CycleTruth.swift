@@ -260,6 +260,7 @@ struct CycleTruth: Sendable {
         if differs { body(.scheduleTimeDiffers) }
         if missed != nil || hasTimes && isWindowMissed { body(.missedWindow) }
         if let begin, !isCapped, abs(due - minutes * 60 * Self.second - begin) > Self.second { body(.leadDiffers) }
+        let successes = attempts.filter { $0.success != nil }
         if successes.contains(where: \.isUnchanged), successes.allSatisfy(\.isUnconditional) {
             body(.notModifiedWithoutETag)
         }
@@ -303,6 +304,5 @@ struct CycleTruth: Sendable {
         {
             body(.clearedContentUsed)
         }
-        let successes = attempts.filter { $0.success != nil }
     }
 }
