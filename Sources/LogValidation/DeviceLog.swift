@@ -64,8 +64,6 @@ struct DeviceLog: Sendable {
             if let isLow = event.lowPowerMode { lowPower.add(isLow) }
             if let network = event.network, network != .offline { cellular.add(network == .cellular) }
         }
-        if event.kind == .prefetchScheduleFailed, bytes.text(event.error)?.contains("Code=1") ?? false {
-            isRefused = true
-        }
+        if event.kind == .prefetchScheduleFailed, PluginErrorCode.isRefusal(event, in: bytes) { isRefused = true }
     }
 }

@@ -48,6 +48,9 @@ public struct LifecycleFold: Sendable {
     private var proposed = IdentityTable()
     /// In a run over one input, the identities of events that count by themselves.
     private var counted = IdentityTable()
+    /// The same of events with a status, a duration or an age that counts beside their cycle.
+    private var measured = IdentityTable()
+    /// The most of each; what is repeated behind them counts again.
     private static let countedLimit = 65_536
     /// The version of the layout of the checkpoint that is being restored.
     var restoredVersion: UInt8 = 1
@@ -217,9 +220,9 @@ public struct LifecycleFold: Sendable {
         var isRepeated = false
         if !deduplicates {
             if event.kind.countsByItself {
-                if !isFirst(key.identity(of: event, in: records)) { return }
+                if !Self.isFirst(key.identity(of: event, in: records), in: &counted) { return }
             } else if event.countsBesideItsCycle {
-                isRepeated = !isFirst(key.identity(of: event, in: records))
+                isRepeated = !Self.isFirst(key.identity(of: event, in: records), in: &measured)
             }
         } else if continuesEarlierVersion {
             schedule = openSchedule(of: event, schedule, in: records)
@@ -229,9 +232,9 @@ public struct LifecycleFold: Sendable {
 
     /// Whether an event of which something counts that no cycle tells from a repetition is the first one of its identity,
     /// where identities are not remembered.
-    private mutating func isFirst(_ identity: UInt64) -> Bool {
-        guard counted.count < Self.countedLimit else { return !counted.contains(identity) }
-        return counted.insert(identity)
+    private static func isFirst(_ identity: UInt64, in known: inout IdentityTable) -> Bool {
+        guard known.count < countedLimit else { return !known.contains(identity) }
+        return known.insert(identity)
     }
 
     /// Remembers the identities of accepted batches.

@@ -3,15 +3,13 @@
 
 import collections
 import os
-import pathlib
-import random
 import shutil
 import time
 
 import oracle
+from campaign import Rounds, ids
 from clients import LineClient, PostingClient
 from fleet import numbered
-from kills import ids
 from power import Power
 from service import Service, wait_for
 from waiting import Finding, until
@@ -50,23 +48,18 @@ class Statistics:
                 f"not synced lost in {self.losing} cuts")
 
 
-class Campaign:
+class Campaign(Rounds):
     """Cuts of one disk, on which a ledger begins; each start is judged by what was acknowledged before the cut."""
 
     def __init__(self, run, number, rounds):
-        self.run, self.number, self.rounds = run, number, rounds
-        self.seed = f"{run.seed}-{number}"
-        self.random = random.Random(self.seed)
-        self.directory = pathlib.Path(run.directory) / f"campaign-{number}"
-        self.directory.mkdir()
-        self.record, self.watch = oracle.Record(), oracle.PageWatch()
+        super().__init__(run, number, rounds)
         self.durability = "process" if number % 3 == 0 else "power"
         self.promised = self.durability
         self.is_journaled = self.random.random() < 0.5
         self.service = Service(run.executable, self.directory, self.options())
         # What must be there after a cut, and what a cut was allowed to lose.
         self.synced, self.forgotten = set(), set()
-        self.sweep, self.round = Sweep(number), 0
+        self.sweep = Sweep(number)
 
     def options(self):
         return ["--durability", self.durability, "--journal", "journald" if self.is_journaled else "off"]
@@ -197,20 +190,6 @@ class Campaign:
                     continue
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
                 os.close(descriptor)
-
-    def log(self):
-        return (self.directory / "service.log").read_text(errors="replace")[-1500:]
-
-    def require(self, findings):
-        for finding in findings:
-            raise Finding(finding)
-        for client in self.clients:
-            if client.failure:
-                raise Finding(client.failure)
-
-    def see(self, page):
-        self.run.statistics.pages += 1
-        self.require(self.watch.see(page))
 
     def compare_ledger(self):
         """Holds what the disk has kept against the record; returns the ledger's rows."""

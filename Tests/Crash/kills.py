@@ -3,13 +3,12 @@
 
 import collections
 import itertools
-import pathlib
-import random
 import shutil
 import subprocess
 import time
 
 import oracle
+from campaign import Rounds, ids
 from clients import LineClient, PostingClient, SendingClient, Writer
 from fleet import Fleet
 from isolation import mount_memory
@@ -81,17 +80,12 @@ class Statistics:
                 f"{self.pages} pages\n  at {calls}\n  {clients}")
 
 
-class Campaign:
+class Campaign(Rounds):
     """Rounds on one ledger, which begins empty and ends with everything compared."""
 
     def __init__(self, run, number, rounds):
-        self.run, self.number, self.rounds = run, number, rounds
-        self.seed = f"{run.seed}-{number}"
-        self.random = random.Random(self.seed)
-        self.directory = pathlib.Path(run.directory) / f"campaign-{number}"
-        self.directory.mkdir()
-        self.sweep, self.round = Sweep(number, self.random), 0
-        self.record, self.watch = oracle.Record(), oracle.PageWatch()
+        super().__init__(run, number, rounds)
+        self.sweep = Sweep(number, self.random)
         self.followed, self.device_log = self.directory / "events.log", self.directory / "device.log"
         options = ["--journal", "journald", "--durability", self.random.choice(["process", "power"]), "--follow",
                    str(self.followed), "--follow", str(self.device_log)]
@@ -193,20 +187,6 @@ class Campaign:
             time.sleep(0.02)
         return was_ready
 
-    def log(self):
-        return (self.directory / "service.log").read_text(errors="replace")[-1500:]
-
-    def see(self, page):
-        self.run.statistics.pages += 1
-        self.require(self.watch.see(page))
-
-    def require(self, findings):
-        for finding in findings:
-            raise Finding(finding)
-        for client in self.clients:
-            if client.failure:
-                raise Finding(client.failure)
-
     def compare_ledger(self):
         """With the service dead nobody is acknowledged anything: what was must be there."""
         offered, acknowledged = self.record.snapshot()
@@ -263,8 +243,3 @@ class Campaign:
         checked = self.service.command("ledger", "verify", "--quiet", "--state-dir", self.service.state)
         if checked.returncode != 0:
             raise Finding(f"ledger verify ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
-
-
-def ids(rows):
-    """The ids of events; the collector's own verdicts have none."""
-    return [row["event"]["eventId"] for row in rows if "eventId" in row["event"]]

@@ -47,6 +47,8 @@ struct EventFileTests {
         #expect(one.cycles.count == 1 && one.totals.success == 1 && one.verdict() == .coherent, "\(one.text())")
         let several = try JudgedLog.judge(lines + [summary("p1"), summary("p2")])
         #expect(several.cycles.count == 3)
+        let unnamed = summary("").replacing(#","installationId":"""#, with: "")
+        #expect(try JudgedLog.judge(lines + [summary("p1"), unnamed]).cycles.count == 2)
     }
 
     @Test("an event or a line that is repeated counts once, also what counts beside its cycle")

@@ -8,7 +8,7 @@ import Testing
 @Suite("Permission to notify")
 struct PermissionTests {
     @Test(
-        "a denial is about the installation, whichever schedule it names, and comes before a scheduling of its moment"
+        "a denial is about the installation, whichever schedule it names, and of one moment with a scheduling comes behind it"
     )
     func denialIsOfTheInstallation() throws {
         let denied = TestEvent(.notificationDenied, 10, id: "a")
@@ -16,11 +16,10 @@ struct PermissionTests {
             try Reading.result(events).broken.contains(.scheduledWhileDenied)
         }
         #expect(try isBroken(denied, Reading.scheduled(20, "b", due: 900)))
-        #expect(try isBroken(denied, Reading.scheduled(10, "b", due: 900)))
-        #expect(try isBroken(denied, Reading.scheduled(10, "a", due: 900)))
-        #expect(try !isBroken(denied, Reading.scheduled(9, "b", due: 900)))
-        let granted = TestEvent(.permissionGranted, 10, id: nil)
-        #expect(try !isBroken(denied, granted, Reading.scheduled(10, "b", due: 900)))
+        #expect(try isBroken(denied, Reading.scheduled(20, "a", due: 900)))
+        #expect(try !isBroken(denied, Reading.scheduled(10, "b", due: 900)))
+        let granted = TestEvent(.permissionGranted, 20, id: nil)
+        #expect(try !isBroken(denied, granted, Reading.scheduled(20, "b", due: 900)))
     }
 
     @Test("a denial of the installation accuses every scheduling after it until a grant, in every order")
@@ -51,9 +50,9 @@ struct PermissionTests {
         for second in 1...500 { permissions.record(isGranted: false, at: .after(Double(second))) }
         permissions.record(isGranted: true, at: .after(600))
         #expect(permissions.words.count <= 16)
-        #expect(permissions.denial(through: .after(0.5)) == nil)
-        #expect(permissions.denial(through: .after(1)) == .after(1))
-        #expect(permissions.denial(through: .after(600)) == nil)
-        #expect(permissions.denial(through: .after(599)) != nil)
+        #expect(permissions.denial(before: .after(1)) == nil)
+        #expect(permissions.denial(before: .after(2)) == .after(1))
+        #expect(permissions.denial(before: .after(600)) == nil)
+        #expect(permissions.denial(before: .after(599)) != nil)
     }
 }

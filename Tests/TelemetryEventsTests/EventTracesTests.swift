@@ -185,8 +185,27 @@ struct EventTracesTests {
         #expect(cut.lines.recognised == 1 && cut.lines.unrecognised == 1)
         let behind = try LogReading(#"\#(whole)\#n{"event": "[DNP-FETCH] Fetch success (status=200, bytes=12"#)
         #expect(behind.events.count == 2 && behind.rejections == [])
+        let named =
+            #"{"event": "[DNP-FETCH] Cached content for scheduleId=abc", "level": "info", "timestamp": "2025-11-15T05:5"#
+        let id = try LogReading(named).events.first.map { LogReading.value(of: "scheduleId", in: $0) }
+        #expect(id == "abc")
         let other = try LogReading(#"{"event": "prefetch_executed", "note": "[DNP-FETCH] x"#)
         #expect(other.rejections.map(\.reason) == [.truncated])
+    }
+
+    @Test("an event that has a line of the plugin inside is an event")
+    func lineInsideAnEvent() throws {
+        let inner = #""extra":{"event":"[DNP-FETCH] Task expired"}"#
+        for line in [
+            "{\(inner),\(Self.event.dropFirst())", "\(Self.event.dropLast()),\(inner)}",
+            "{\"events\":[\(Self.event.dropLast()),\(inner)}]}",
+        ] {
+            let reading = try LogReading("\(line)\n")
+            #expect(reading.events.count == 1 && reading.rejections == [], "\(line)")
+            #expect(reading.events.first?.contains("prefetch_executed") == true)
+        }
+        let unknown = try LogReading("{\"event\":\"prefetch_lost\",\(inner)}\n")
+        #expect(unknown.rejections.map(\.reason) == [.unknownKind])
     }
 
     @Test("an event that is cut behind any byte is rejected, and one cut before any name is too")

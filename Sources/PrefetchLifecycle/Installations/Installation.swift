@@ -239,12 +239,15 @@ struct ToldPermissions: Sendable {
         words.remove(at: repeated ?? 0)
     }
 
-    /// The denial that was the last word on permission when something was scheduled; nil after a grant.
-    ///
-    /// One of the same moment came before: where nothing may be scheduled the app says so first.
-    func denial(through time: Timestamp) -> Timestamp? {
-        guard let last = words.last(where: { $0 >> 1 <= time.microseconds }), last & 1 == 0 else { return nil }
-        return Timestamp(microseconds: last >> 1)
+    /// The denial that was the last word on permission when something happened; nil after a grant, also one of the same
+    /// moment.
+    func denial(before time: Timestamp) -> Timestamp? {
+        for word in words.reversed() {
+            let told = word >> 1
+            if word & 1 == 1, told <= time.microseconds { return nil }
+            if word & 1 == 0, told < time.microseconds { return Timestamp(microseconds: told) }
+        }
+        return nil
     }
 
     /// Whether a grant was told between two moments, or in one of them.

@@ -234,7 +234,6 @@ struct CycleEvaluation {
         _ permissions: ToldPermissions?
     ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
-        var scheduled: Timestamp?
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: cycle.base)
@@ -242,14 +241,11 @@ struct CycleEvaluation {
             case .denied: denied = time
             case .granted: denied = nil
             case .scheduled:
-                scheduled = time
-                if let told = permissions?.denial(through: time) { return (time, told) }
+                if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
+                    return (time, denied)
+                }
+                if let told = permissions?.denial(before: time) { return (time, told) }
             default: continue
-            }
-            // Of one moment the facts have the scheduling before the denial.
-            guard let denied, let scheduled, denied <= scheduled else { continue }
-            if permissions.map({ !$0.hasGrant(from: denied, through: scheduled) }) ?? true {
-                return (scheduled, denied)
             }
         }
         return nil

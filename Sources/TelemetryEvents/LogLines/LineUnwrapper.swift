@@ -339,7 +339,7 @@ struct LineUnwrapper: Sendable {
         let isObject = object.read(bytes, range)
         guard isObject, object.isRecord, !object.isEvent else {
             let isOfStructlog = wrapper == nil || wrapper == .structlog
-            if !isObject || object.isEvent, isOfStructlog, StructlogLine.readCut(bytes, range, into: &line) { return }
+            if isOfStructlog, StructlogLine.readCut(bytes, range, into: &line) { return }
             guard wrapper == nil || wrapper == .events else { return }
             if isObject, object.isForeignRecord, !takesAllJSON, wrapper == nil { return }
             if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }

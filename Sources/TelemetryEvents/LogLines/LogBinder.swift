@@ -67,8 +67,10 @@ public struct LogBinder: Sendable {
         return end()
     }
 
-    /// Takes the lines from here on for those of an installation.
-    public mutating func assign(_ installation: Pseudonym) { options.installation = installation }
+    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
+
+    /// Takes the lines from here on that name no device for those of an installation.
+    public mutating func assignSource(_ installation: Pseudonym) { options.source = installation }
 
     /// Continues with the next part of a log that is stored in several files.
     public mutating func beginPart() {

@@ -384,7 +384,8 @@ public struct ParsedLog: Sendable {
     /// Whether the plugin's messages are among the lines.
     public var hasMessages: Bool { !messages.isEmpty }
 
-    /// The one installation that the events among the lines name; nil where they name none or several. O(events).
+    /// The one installation that all events among the lines name; nil where there are none, or several, or one of them names
+    /// none. O(events).
     ///
     /// - Parameter source: the device of events that name none.
     public func namedInstallation(besides source: Pseudonym?) -> Pseudonym? {
@@ -392,8 +393,9 @@ public struct ParsedLog: Sendable {
         for (_, decoded, _) in events {
             var cursor = EventCursor()
             while let event = try? cursor.next(in: decoded.events.bytes.span) {
-                guard let installation = event.installation, installation != source else { continue }
-                if let named, named != installation { return nil }
+                guard let installation = event.installation, installation != source,
+                    named == nil || named == installation
+                else { return nil }
                 named = installation
             }
         }

@@ -216,18 +216,23 @@ enum StructlogLine {
         line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
 
-    /// Reads what is left of an object that was cut within its message or behind it; false if there is no marker in it.
+    /// Reads the message of an object that was cut within it or behind it, as far as it goes; false for a line that is none.
     @inline(never)
     static func readCut(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) -> Bool {
-        var place = range.lowerBound
-        while let bracket = bytes.firstIndex(of: UInt8(ascii: "["), in: place..<range.upperBound) {
-            if isMessage(bytes, from: range.lowerBound, at: bracket),
-                bytes.marker(at: bracket, end: range.upperBound) != nil
+        guard let last = range.last, bytes[last] != UInt8(ascii: "}") else { return false }
+        var place = range.lowerBound + 1
+        while place < range.upperBound {
+            place = bytes.firstIndex(of: UInt8(ascii: "["), or: UInt8(ascii: "{"), in: place..<range.upperBound)
+            // What is nested is not the object's own.
+            guard place < range.upperBound, bytes[place] == UInt8(ascii: "[") else { return false }
+            if isMessage(bytes, from: range.lowerBound, at: place),
+                bytes.marker(at: place, end: range.upperBound) != nil
             {
-                line.readMessage(bytes, LineCursor(bracket, range.upperBound))
+                let end = bytes.firstIndex(of: UInt8(ascii: "\""), in: place..<range.upperBound) ?? range.upperBound
+                line.readMessage(bytes, LineCursor(place, end))
                 return !line.isForeign
             }
-            place = bracket + 1
+            place += 1
         }
         return false
     }

@@ -106,11 +106,14 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         return hasUnderscore
     }
 
-    /// Whether an error is the system's refusal of a task, `BGTaskScheduler.Error.Code.notPermitted`, which is 1. An event may
-    /// name the domain alone, or the code's name.
-    private static func isRefusal(_ error: Range<Int>, of kind: EventKind, in bytes: Span<UInt8>) -> Bool {
+    /// Whether an error is the system's refusal of a task, which the plugin's guide has as code 1 and as `notPermitted`. A
+    /// failed scheduling may name the domain alone.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public static func isRefusal(_ event: borrowing Event, in bytes: Span<UInt8>) -> Bool {
+        let error = event.error
         if bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain Code=1", in: error) { return true }
-        guard kind == .prefetchScheduleFailed else { return false }
+        guard event.kind == .prefetchScheduleFailed else { return false }
         return bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain", in: error)
             || bytes.equalsIgnoringCase("notPermitted", in: error)
     }
@@ -124,7 +127,7 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         case .notificationDenied: self = .notificationsDenied
         case .prefetchScheduleFailed, .pluginError:
             let error = event.error
-            if Self.isRefusal(error, of: event.kind, in: bytes) {
+            if Self.isRefusal(event, in: bytes) {
                 self = event.backgroundRefresh == false ? .backgroundRefreshDisabled : .taskSchedulingFailed
             } else {
                 self = Self.allCases.first { bytes.equalsIgnoringCase($0.name, in: error) } ?? .other
