@@ -41,7 +41,9 @@ extension ReferenceModel {
             var isDenied = Ruling(before?.kind == "notification_denied")
             // What is told in one second has no order.
             if permissions.contains(where: { $0.time == submission.time }) { isDenied = .arguable }
-            if permissions.contains(where: { $0.time == before?.time && $0.kind != before?.kind }) { isDenied = .arguable }
+            if permissions.contains(where: { $0.time == before?.time && $0.kind != before?.kind }) {
+                isDenied = .arguable
+            }
             // The same submission told again after a denial was made before it.
             let isFirst = pass.submissions.contains(submission)
             if isDenied == .yes, !isFirst { isDenied = .arguable }
