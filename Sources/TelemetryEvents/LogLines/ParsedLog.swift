@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parsed lines of a chunk, not yet bound to streams, times and cycles.
+public struct ParsedLog: Sendable {
+    /// The plugin's messages, in order.
+    var messages: [ParsedMessage] = []
+    /// The bytes of the messages' texts; in their shapes except for schedule ids and device names, which only the binder
+    /// reads.
+    var texts = EventTexts()
+    /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
+    var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
+    /// The line counts of the chunk.
+    public internal(set) var lines = LogLineCounts()
+    /// How many texts of messages were altered.
+    var altered = AlteredTexts()
+
+    init() {}
+
+    /// Whether the plugin's messages are among the lines.
+    public var hasMessages: Bool { !messages.isEmpty }
+
+    /// The one installation that all events among the lines name; nil where there are none, or several, or one of them names
+    /// none. O(events).
+    ///
+    /// - Parameter source: the device of events that name none.
+    public func namedInstallation(besides source: Pseudonym?) -> Pseudonym? {
+        var named: Pseudonym?
+        for (_, decoded, _) in events {
+            var cursor = EventCursor()
+            while let event = try? cursor.next(in: decoded.events.bytes.span) {
+                guard let installation = event.installation, installation != source,
+                    named == nil || named == installation
+                else { return nil }
+                named = installation
+            }
+        }
+        return named
+    }
+}
+
+/// A message with the metadata of its wrapper.
+struct ParsedMessage: Sendable {
+    var message = LogMessage(LogRule.Form(meaning: .nothing, phase: .plugin, remainder: .nothing, idNamesTask: false))
+    var stamp: LogStamp?
+    var process: UInt64 = 0
+    /// The keyed hash of the device's name; 0 for none.
+    var device: UInt64 = 0
+    var deviceName: Event.Text = 0..<0
+    /// Whether the device is that of its stream, which has no other.
+    var isDeviceOfStream = false
+    /// The keyed hash of the schedule id; 0 for none.
+    var schedule: UInt64 = 0
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
+    var fingerprint: UInt64 = 0
+    /// The index of the line in the log, from 0.
+    var line = 0
+}
