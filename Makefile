@@ -23,13 +23,13 @@ BESIDE ?=
 RELEASE_FLAGS := -debug-info-format none
 
 # What `make run` takes on a fresh clone and two cores.
-FIRST_BUILD_MINUTES := 13
+FIRST_BUILD_MINUTES := 10
 
-# Debug builds of the product are optimised, for the tests (Package.swift).
-export OPTIMISED_TESTS ?= true
-
-# Options of each debug build, the same ones for all, or everything is built again.
-export BUILD_FLAGS ?=
+# The build of the tests, in a place of its own: optimised, since they start the service some thousand times and try
+# histories of chance, with assertions, and with all that tests may import.
+TEST_BUILD := swift build --scratch-path .build-tests -c release -debug-info-format none \
+	-Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug
+TEST_PRODUCTS := .build-tests/release
 
 # The commit, for `--version` of `make run` and `make deb`; nothing without git. Not for the builds of the tests, which
 # would be linked again at each commit.
@@ -73,18 +73,18 @@ demo: swift build-packages ## Start the service with a fleet of 200 simulated de
 
 .PHONY: build
 build: swift build-packages ## Build everything, tests included
-	@swift build $(BUILD_FLAGS) --build-tests
+	@$(TEST_BUILD) --build-tests
 
 .PHONY: test
 test: swift test-packages $(if $(BESIDE),crash-packages) .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
-	@swift build $(BUILD_FLAGS) --build-tests
-	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
+	@$(TEST_BUILD) --build-tests
+	@Tests/run "$(TEST_PRODUCTS)/dnp-telemetryPackageTests.xctest" $(ONLY)
 	@$(if $(ONLY),,$(MAKE) --no-print-directory browser $(if $(BESIDE),--jobs=4 --output-sync=target $(BESIDE)))
 
 .PHONY: browser
 browser: swift test-packages .build-python/installed ## Click through the console in Chromium and Firefox
-	@swift build $(BUILD_FLAGS) --product dnp-telemetry
-	@Tests/Browser/run "$$(swift build --show-bin-path)/dnp-telemetry" "$(ONLY)"
+	@$(TEST_BUILD) --product dnp-telemetry
+	@Tests/Browser/run "$(TEST_PRODUCTS)/dnp-telemetry" "$(ONLY)"
 
 # The strict OpenMetrics parser that the tests read pages back with, Grafana's SDK that the dashboards are built with, the
 # drivers of the browsers, and the formatter of the console's files.
@@ -99,8 +99,8 @@ PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.tx
 
 .PHONY: check
 check: swift test-packages .build-python/installed ## Check what deploy/ and dashboards/ ship, with the real programs
-	@swift build $(BUILD_FLAGS) --product dnp-telemetry
-	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
+	@$(TEST_BUILD) --product dnp-telemetry
+	@bash deploy/check "$(TEST_PRODUCTS)/dnp-telemetry"
 
 .PHONY: dashboards
 dashboards: .build-python/installed ## Generate the Grafana dashboards from dashboards/source
@@ -109,8 +109,8 @@ dashboards: .build-python/installed ## Generate the Grafana dashboards from dash
 .PHONY: pictures
 pictures: swift test-packages ## Make the pictures of the console in README.md, from a made-up fleet
 	@$(call install,$(PICTURE_PACKAGES))
-	@swift build $(BUILD_FLAGS) --product dnp-telemetry
-	@docs/pictures/make "$$(swift build --show-bin-path)/dnp-telemetry"
+	@$(TEST_BUILD) --product dnp-telemetry
+	@docs/pictures/make "$(TEST_PRODUCTS)/dnp-telemetry"
 
 # A release build with the Swift runtime linked in, in a place of its own.
 .PHONY: deb
@@ -123,12 +123,12 @@ deb: swift deb-packages ## Make the Debian package, in .build-deb
 booted: deb boot-packages ## Install the package in a booted systemd and show that it works there
 	@as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run .build-deb/dnp-telemetry_*.deb
 
-# A package of the debug build that the tests use, so that CI builds once.
-.PHONY: booted-debug
-booted-debug: swift deb-packages boot-packages ## The same with the debug build, which is not built again
-	@swift build $(BUILD_FLAGS) --product dnp-telemetry
-	@mkdir -p .build-deb-debug
-	@package=$$(bash deploy/debian/build .build .build-deb-debug debug); \
+# A package of the build that the tests use, so that CI builds once.
+.PHONY: booted-quick
+booted-quick: swift deb-packages boot-packages ## The same with the build of the tests, which is not built again
+	@$(TEST_BUILD) --product dnp-telemetry
+	@mkdir -p .build-deb-quick
+	@package=$$(bash deploy/debian/build .build-tests .build-deb-quick --with-runtime); \
 	bash deploy/debian/check "$$package"; \
 	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
 
@@ -149,7 +149,7 @@ format: swift .build-python/installed ## Format every Swift file and the console
 
 .PHONY: portable
 portable: swift build-packages ## Build validate, replay and report without libsystemd-dev
-	@OPTIMISED_TESTS=false Tests/Portability/run
+	@Tests/Portability/run
 
 .PHONY: bench
 bench: swift test-packages ## Measure, beside peers where there are some
@@ -166,15 +166,15 @@ bench-growth: swift test-packages ## Measure how costs grow with events, cycles,
 
 .PHONY: fuzz
 fuzz: swift build-packages python-packages ## Fuzz what reads bytes of others: make fuzz SECONDS=600
-	@swift build $(BUILD_FLAGS) --product dnp-telemetry
+	@$(TEST_BUILD) --product dnp-telemetry
 	@bash Tests/Fuzzing/run $(or $(SECONDS),60) $(ONLY)
 
 # $(call crash,KIND,PACKAGES): rounds of Tests/Crash, which is root to start a journald and to mount.
 define crash
 	$(call install,$(2)); \
-	swift build $(BUILD_FLAGS) --product dnp-telemetry; \
+	$(TEST_BUILD) --product dnp-telemetry; \
 	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); \
-	"$${as_root[@]}" env "PATH=$$PATH" Tests/Crash/run $(1) "$$(swift build --show-bin-path)/dnp-telemetry" \
+	"$${as_root[@]}" env "PATH=$$PATH" Tests/Crash/run $(1) "$(TEST_PRODUCTS)/dnp-telemetry" \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(CAMPAIGN),--campaign $(CAMPAIGN))
 endef
 

@@ -14,15 +14,12 @@ var strict: [SwiftSetting] = [
 if Context.environment["CI"] == "true" {
     strict.append(.treatAllWarnings(as: .error))
 }
-let tests = strict
+// Not optimised, or the tests would take longer to compile than to run.
+let tests = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 // Set by `make run`, `make deb` and the container file, for `--version`. Not read from git here: SwiftPM keeps what a
 // manifest has found, so that a later commit would get the name of an earlier one.
 let commit = (Context.environment["DNP_COMMIT"] ?? "").filter {
     $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
-}
-// Set by `make test`: the histories of chance would take minutes in code without optimisation. Assertions stay.
-if Context.environment["OPTIMISED_TESTS"] == "true" {
-    strict.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
 }
 
 let package = Package(

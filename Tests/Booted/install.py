@@ -17,7 +17,7 @@ def without_swift(machine):
     machine.write("/etc/dpkg/dpkg.cfg.d/zz-documents", "path-include=/usr/share/doc/dnp-telemetry/*\n")
     machine.run("dpkg -i /root/dnp-telemetry.deb", timeout=120)
     libraries = machine.run("ldd /usr/bin/dnp-telemetry").stdout
-    # The package of a debug build brings them along.
+    # The package of the build of the tests brings them along.
     foreign = [line for line in libraries.lower().splitlines() if "swift" in line and PRIVATE not in line]
     require("not found" not in libraries and not foreign, libraries)
     version = machine.run("dpkg-query -W -f '${Version}' dnp-telemetry").stdout

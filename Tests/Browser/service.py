@@ -29,8 +29,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 
 def executable():
-    """The executable under test: DNP_TELEMETRY_BINARY, else the debug build."""
-    path = pathlib.Path(os.environ.get("DNP_TELEMETRY_BINARY") or ROOT / ".build/debug/dnp-telemetry")
+    """The executable under test: DNP_TELEMETRY_BINARY, else that of the tests."""
+    path = pathlib.Path(os.environ.get("DNP_TELEMETRY_BINARY") or ROOT / ".build-tests/release/dnp-telemetry")
     if not os.access(path, os.X_OK):
         raise FileNotFoundError(f"{path} is not there: run `make build`, or name one in DNP_TELEMETRY_BINARY.")
     return str(path)

@@ -31,7 +31,7 @@ extension OneAtATime {
             Setting(megabytes: 256, eventsPerCycle: 1, journal: .away),
         ]
 
-        /// What a file of ballast leaves to events: a debug build takes minutes to fill a large disk.
+        /// What a file of ballast leaves to events: it takes minutes to fill a large disk.
         private static let room = 1 << 20
 
         /// What a sender sees of a ledger, and how long it was refused.

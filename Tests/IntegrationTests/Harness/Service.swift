@@ -55,7 +55,7 @@ actor Service {
         let path = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("dnp-telemetry").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw MissingDependency(
-                description: "\(path) is not there: run `swift build`, or name one in DNP_TELEMETRY_BINARY."
+                description: "\(path) is not there: run `make build`, or name one in DNP_TELEMETRY_BINARY."
             )
         }
         return path

@@ -215,7 +215,7 @@ struct FullDiskTests {
                 in: journal.namespace,
                 prepare: { try await journal.namespace.mountMemory(at: $0, options: "size=\(megabytes)m") },
                 { service in
-                    // A debug build takes minutes to fill a large disk: a file of ballast takes most of it, and stays.
+                    // It takes minutes to fill a large disk: a file of ballast takes most of it, and stays.
                     try await takeAllBut(1 << 20, of: service, in: journal.namespace)
                     var sent = try await fillWhileJournaldIsAway(service.client, eventsPerCycle)
                     try await eventually("the metric tells that there is hardly any room") {
