@@ -201,6 +201,10 @@ struct CycleTruth: Sendable {
 
     /// Its executions, by the device's clock.
     var lastExecuted: Int64? { attempts.last { $0.executed != nil }?.executed?.told }
+    /// Whether it was executed later than a time, up to another one.
+    func isExecuted(after time: Int64, through end: Int64) -> Bool {
+        attempts.contains { $0.executed.map { $0.told > time && $0.told <= end } ?? false }
+    }
     private var isExecuted: Bool { attempts.contains { $0.executed != nil } }
     private var hasToldSuccess: Bool { attempts.contains { $0.success != nil } }
     private var hasSucceeded: Bool { hasToldSuccess || summary?.fetched == true }

@@ -227,7 +227,8 @@ struct DeviceTruth: Sendable {
             }
             guard launch.hasPending, !launch.hasTask,
                 !submissions.contains(where: { abs($0 - launch.time) <= Self.reaction }),
-                let index = cycles.firstIndex(where: { $0.cycle == launch.bearer })
+                let index = cycles.firstIndex(where: { $0.cycle == launch.bearer }),
+                !cycles[index].isExecuted(after: launch.time, through: end)
             else { continue }
             cycles[index].breaks(.notRescheduledAfterLaunch)
         }

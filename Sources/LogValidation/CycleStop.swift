@@ -77,6 +77,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
         .contentCached, .contentMissing, .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete,
         .apiCall,
     ]
+    /// The kinds that the plugin tells right behind a submission.
+    private static let besideScheduling: [EventKind] = [.notificationScheduled, .schedulePersisted]
 
     /// The kinds of a delivery.
     private static let ofDelivery = EventKinds([
@@ -91,25 +93,42 @@ struct LogCut: OptionSet, Hashable, Sendable {
     init(_ cycle: ClosedCycle, _ evidence: CycleEvidence, in log: DeviceLog) {
         self = []
         guard evidence.isOfLogLines, let first = evidence.firstLine, let last = evidence.lastLine else { return }
-        if cycle.stages.scheduled == nil, Self.afterScheduling.contains(first.kind), let begin = log.firstTime,
-            log.firstKind.map(Self.afterScheduling.contains) ?? false
-        {
-            let distance = evidence.firstTime.microseconds - begin.microseconds
-            if distance <= Self.longestSchedule { insert(.beginning) }
-            if distance <= Self.longestLead { insert(.fetch) }
-        } else if cycle.stages.scheduled == nil, evidence.kinds.isSubset(of: Self.ofDelivery),
-            log.mayFollowTask(of: cycle), let begin = log.firstTime,
-            evidence.firstTime.microseconds - begin.microseconds <= Self.longestLead
-        {
-            // The task ran before the log begins, and scheduled the next one.
-            formUnion([.beginning, Self.fetch])
-        } else if cycle.stages.scheduled == nil, Self.afterScheduling.contains(first.kind),
-            log.beginsInTask(of: cycle), let begin = log.firstTime,
-            evidence.firstTime.microseconds - begin.microseconds <= Self.longestTask
-        {
+        if cycle.stages.scheduled == nil { insertBeginning(cycle, evidence, first, log) }
+        insertEnd(cycle, evidence, last, log)
+    }
+
+    private mutating func insertBeginning(
+        _ cycle: ClosedCycle,
+        _ evidence: CycleEvidence,
+        _ first: (kind: EventKind, place: LinePlace),
+        _ log: DeviceLog
+    ) {
+        guard let begin = log.firstTime else { return }
+        let distance = evidence.firstTime.microseconds - begin.microseconds
+        if Self.isInside(first.kind, log, first.place) {
+            if Self.beginsInside(log), distance <= Self.longestSchedule { insert(.beginning) }
+            if Self.beginsBehindRun(log), distance <= Self.longestLead { insert(Self.fetch) }
+            if log.beginsInTask(of: cycle), distance <= Self.longestTask { formUnion([.beginning, Self.fetch]) }
+        }
+        // The task ran before the log begins, and scheduled the next one.
+        if evidence.kinds.isSubset(of: Self.ofDelivery), log.mayFollowTask(of: cycle), distance <= Self.longestLead {
             formUnion([.beginning, Self.fetch])
         }
-        insertEnd(cycle, evidence, last, log)
+    }
+
+    /// Whether the first line of a cycle is one before which its task must have been submitted.
+    private static func isInside(_ kind: EventKind, _ log: DeviceLog, _ place: LinePlace) -> Bool {
+        afterScheduling.contains(kind) || besideScheduling.contains(kind) && place == log.firstLine
+    }
+
+    /// Whether something was scheduled before the log begins.
+    private static func beginsInside(_ log: DeviceLog) -> Bool {
+        beginsBehindRun(log) || log.beginsPending || log.firstKind.map(besideScheduling.contains) ?? false
+    }
+
+    /// Whether a task may have run before the log begins.
+    private static func beginsBehindRun(_ log: DeviceLog) -> Bool {
+        log.firstKind.map { afterScheduling.contains($0) || $0 == .contentCacheFailed } ?? false
     }
 
     private mutating func insertEnd(
@@ -118,7 +137,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
         _ last: (kind: EventKind, place: LinePlace),
         _ log: DeviceLog
     ) {
-        guard cycle.stages.delivered == nil, !evidence.kinds.contains(.prefetchCycleComplete) else { return }
+        guard !evidence.kinds.contains(.prefetchCycleComplete) else { return }
         guard !cycle.hasAssumedTimes, let end = log.lastTime else {
             let isLast = last.place == log.lastLine
             if isLast, [.prefetchExecuted, .prefetchStarted, .apiCall].contains(last.kind) {
@@ -131,6 +150,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
         {
             formUnion([.end, Self.task])
         }
+        guard cycle.stages.delivered == nil else { return }
         if let due = cycle.notificationTime, end.microseconds <= due.microseconds + Self.drift { insert(.end) }
     }
 

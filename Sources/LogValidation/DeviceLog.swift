@@ -13,7 +13,9 @@ struct DeviceLog: Sendable {
     private(set) var firstTime: Timestamp?
     /// Whether the log begins with a launch that tells of no pending schedule.
     private var beginsEmpty = false
-    /// The notification time of the task that the first line schedules.
+    /// Whether the log begins with a launch that tells of pending schedules.
+    private(set) var beginsPending = false
+    /// The notification time of what the first line schedules.
     private var firstDue: Timestamp?
     /// The latest time that a line has of its own.
     private(set) var lastTime: Timestamp?
@@ -44,13 +46,17 @@ struct DeviceLog: Sendable {
         return due < firstDue
     }
 
+    /// The kinds that the plugin tells when it schedules.
+    private static let ofScheduling = EventKinds([.prefetchScheduled, .notificationScheduled, .schedulePersisted])
+
     mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
         if place < firstLine ?? LinePlace(order: .max, line: .max) {
             firstLine = place
             firstKind = event.kind
             firstTime = event.timestamp
             beginsEmpty = event.kind == .pluginStarted && event.hasPendingSchedules == false
-            firstDue = event.kind == .prefetchScheduled ? event.scheduledFor : nil
+            beginsPending = event.kind == .pluginStarted && event.hasPendingSchedules == true
+            firstDue = Self.ofScheduling.contains(event.kind) ? event.scheduledFor : nil
         }
         lastLine = max(lastLine ?? place, place)
         if !event.isTimeAssumed, event.timestamp > lastTime ?? .earliestAccepted { lastTime = event.timestamp }

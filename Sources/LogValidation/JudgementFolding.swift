@@ -115,13 +115,13 @@ struct JudgementFolding {
         }
     }
 
-    /// Takes the first lines of a device that name none, and all behind them, for those of the one installation that the events
-    /// among them name: a file is one device.
+    /// Takes the first lines of a device, and all behind them, that name none or one alone for those of the one installation
+    /// of the events among them: a file is one device.
     private mutating func assignInstallation(to parsed: ParsedLog) {
         hasBound = true
-        guard let installation = parsed.namedInstallation(besides: source) else { return }
-        binder.assignSource(installation)
-        unnamed.insert(installation.fingerprint)
+        guard let installation = parsed.installationOfEvents(orNone: source) else { return }
+        binder.assignSource(installation, device: parsed.namedDevice)
+        if let installation { unnamed.insert(installation.fingerprint) }
     }
 
     /// Takes the events that waited for more lines of the device.

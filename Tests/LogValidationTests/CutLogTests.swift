@@ -84,6 +84,89 @@ struct CutLogTests {
         #expect(try JudgedLog.judge(bare).verdict() == .coherent)
     }
 
+    @Test(
+        "a log that begins with a launch that knows of schedules, or behind the scheduling, hides the scheduling alone"
+    )
+    func cutBehindTheScheduling() throws {
+        let run = [
+            "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T05:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+        ]
+        let launch = "2025-11-15T05:40:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=true)"
+        let scheduling = [
+            "2025-11-15T05:41:00Z [DNP-SCHEDULER] Scheduling notification for 2025-11-15T05:53:00Z",
+            "2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=n15, type=DAILY, time=2025-11-15T05:53:00Z)",
+        ]
+        func broken(_ lines: [String]) throws -> [ViolationKind] {
+            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        for head in [[launch], scheduling, [scheduling[1]]] {
+            #expect(try broken(head + run) == [], "\(head)")
+            #expect(try broken(head + run[2...]) == [.successWithoutExecuted], "\(head)")
+        }
+        let empty = launch.replacing("true", with: "false")
+        #expect(try broken([empty] + run) == [.executedWithoutScheduled])
+        #expect(try broken([empty] + scheduling + run) == [.executedWithoutScheduled])
+    }
+
+    @Test(
+        "a log that begins within a task, at what its handler persists of the next one or at a write, hides the fetch"
+    )
+    func cutBehindTheHandler() throws {
+        let persisted = [
+            "2025-11-15T05:50:00Z [DNP-STORAGE] Persisted schedule to DB (id=n16, type=DAILY, time=2025-11-16T05:53:00Z)",
+            "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+            "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+        ]
+        let judged = try JudgedLog.judge(persisted)
+        #expect(judged.verdict(strict: true) == .coherent && judged.cycles.count == 1, "\(judged.text())")
+        let written = [
+            "2025-11-15T05:57:00Z [DNP-STORAGE] Cache write failed: error=SQLITE_FULL",
+            "2025-11-15T06:00:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T06:00:00Z",
+            "2025-11-15T06:00:00Z [DNP-SCHEDULER] Notification scheduled/delivered",
+            "2025-11-16T05:56:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-16T05:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-16T06:00:00Z)",
+        ]
+        #expect(try JudgedLog.judge(written).verdict(strict: true) == .coherent)
+    }
+
+    @Test("a result at the head of a log is of the notification that follows, and not of the next day's run")
+    func resultAtTheHead() throws {
+        let head = "2025-11-15T05:56:03Z [DNP-FETCH] Task completed (success=false, reason=AUTH)"
+        let delivery = [
+            "2025-11-15T06:00:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T06:00:00Z",
+            "2025-11-15T06:00:00Z [DNP-SCHEDULER] Notification scheduled/delivered",
+        ]
+        let next = [
+            "2025-11-16T05:56:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-16T05:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-16T06:00:00Z)",
+            "2025-11-16T05:56:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+        ]
+        for lines in [[head] + delivery + next, [head] + next] {
+            let judged = try JudgedLog.judge(lines)
+            #expect(judged.cycles.map(\.closed.failureReason) == [.auth, nil], "\(judged.text())")
+            #expect(judged.verdict(strict: true) == .coherent)
+        }
+        let bare = ([head] + delivery + next).map { String($0.drop { $0 != "[" }) }
+        #expect(try JudgedLog.judge(bare).cycles.map(\.closed.failureReason) == [.auth, nil])
+    }
+
+    @Test("an execution at the end of a log has no result yet, also behind the delivery")
+    func cutBehindTheDelivery() throws {
+        let lines =
+            JudgedLog.lines(Story.launch(0) + Story.scheduling()) + [
+                "2025-11-15T05:53:02Z [DNP-FETCH] No cached content available, falling back to on-demand fetch",
+                "2025-11-15T05:53:02Z [DNP-SCHEDULER] Notification scheduled/delivered",
+                "2025-11-15T06:10:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            ]
+        #expect(try JudgedLog.judge(lines).verdict() == .coherent)
+        let later = lines + ["2025-11-15T06:10:31Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=true)"]
+        #expect(
+            try JudgedLog.judge(later).cycles.flatMap(\.closed.violations).map(\.kind).contains(.taskNotCompleted)
+        )
+    }
+
     @Test("the cut is told in text and JSON")
     func told() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })

@@ -51,6 +51,26 @@ struct EventFileTests {
         #expect(try JudgedLog.judge(lines + [summary("p1"), unnamed]).cycles.count == 2)
     }
 
+    @Test("the one host that lines name is the device of the events that name none")
+    func hostAndEvents() throws {
+        let lines = [
+            "Nov 15 05:41:00 phone App[42]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "Nov 15 05:41:00 phone App[42]: [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "Nov 15 05:50:00 phone App[42]: [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+        ]
+        let event =
+            #"{"event":"prefetch_success","scheduledFor":"2025-11-15T05:53:00Z","timestamp":"2025-11-15T05:50:02Z"}"#
+        for log in [lines + [event], [event] + lines] {
+            let judged = try JudgedLog.judge(log)
+            #expect(judged.cycles.count == 1 && judged.totals.success == 1, "\(judged.text())")
+            #expect(judged.verdict() == .coherent)
+        }
+        let named = event.replacing("}", with: #","installationId":"p1"}"#)
+        #expect(try JudgedLog.judge(lines + [named]).cycles.count == 1)
+        let other = lines[2].replacing("phone", with: "tablet")
+        #expect(try JudgedLog.judge(lines + [other, event]).cycles.count > 1)
+    }
+
     @Test("an event or a line that is repeated counts once, also what counts beside its cycle")
     func repeated() throws {
         let events = [

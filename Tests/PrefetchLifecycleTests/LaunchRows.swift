@@ -211,6 +211,13 @@ enum LaunchRows {
         ),
         ViolationTests.Row(
             .notRescheduledAfterLaunch,
+            "the late task does not run for another 5 minutes, or does",
+            "with pending schedules",
+            broken: waiting + [launch(1_000, pending: true), TestEvent(.prefetchExecuted, 1_301)],
+            kept: waiting + [launch(1_000, pending: true), TestEvent(.prefetchExecuted, 1_300), later(1_400)]
+        ),
+        ViolationTests.Row(
+            .notRescheduledAfterLaunch,
             "the waiting task was cancelled, or waits",
             "with pending schedules",
             broken: ahead + [cancelled(600), launch(1_000, pending: true), later(1_300)],

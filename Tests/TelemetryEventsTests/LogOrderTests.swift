@@ -67,6 +67,47 @@ struct LogOrderTests {
         }
     }
 
+    @Test("the second late run of a task is another attempt of its cycle, also where the day before was not delivered")
+    func secondLateRun() throws {
+        let runs =
+            Self.handler("12:05:00") + "\(Self.day)T12:05:02Z [DNP-FETCH] Fetch failed: error=Timeout, willRetry=true\n"
+            + Self.handler("12:07:00")
+            + "\(Self.day)T12:07:02Z [DNP-FETCH] Fetch success (status=200, bytes=1, ttl=9)\n"
+        let dayBefore = (Self.scheduled + Self.executed).replacing("2025-11-15", with: "2025-11-14")
+            .replacing("id=a", with: "id=z").replacing("scheduleId=a", with: "scheduleId=z")
+        for before in ["", dayBefore] {
+            let log = before + Self.scheduled + Self.delivered + runs
+            #expect(try schedules(of: "prefetch_executed", in: log).suffix(2) == [first, first], "\(before)")
+            #expect(try schedules(of: "prefetch_success", in: log).last == first)
+        }
+    }
+
+    @Test("a result is of the task that was to begin since the last one ended, wherever its handler's line stands")
+    func resultWithoutHandler() throws {
+        let whole = Self.scheduled + Self.executed + Self.delivered + Self.next
+        let handler =
+            "2025-11-16T11:55:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
+        let results = [
+            "prefetch_success": "2025-11-16T11:55:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)\n",
+            "prefetch_failure": "2025-11-16T11:55:02Z [DNP-FETCH] Fetch failed: error=Timeout, willRetry=false\n",
+        ]
+        for (kind, result) in results {
+            for end in [result, result + handler, handler + result] {
+                #expect(try schedules(of: kind, in: whole + end).last == second, "\(end)")
+                let undelivered = Self.scheduled + Self.executed + Self.next + end
+                #expect(try schedules(of: kind, in: undelivered).last == second, "\(end)")
+            }
+            #expect(try schedules(of: "prefetch_executed", in: whole + result + handler) == [first, second])
+        }
+        // A line of the run that has just ended, or one before the other task's time.
+        let late = "\(Self.day)T11:55:03Z [DNP-FETCH] Task completed (success=true)\n"
+        #expect(
+            try schedules(of: "prefetch_completed", in: Self.scheduled + Self.executed + Self.next + late).last == first
+        )
+        let early = "2025-11-16T05:00:00Z [DNP-FETCH] Task completed (success=true)\n"
+        #expect(try schedules(of: "prefetch_completed", in: whole + early).last == first)
+    }
+
     @Test("an execution that is told again after the delivery, and that nothing follows, opens no cycle")
     func repeatedHandlerOpensNoCycle() throws {
         let whole = Self.scheduled + Self.executed + Self.delivered

@@ -94,7 +94,8 @@ private struct LaunchJudge {
     var launchWithoutTask: Timestamp? {
         history.launches.moments.first { launch in
             launch.value == LaunchKind.pending.rawValue && isKnown(after: launch.time)
-                && isLatest(at: launch.time) && !hasTask(at: launch.time) && !isScheduled(near: launch.time)
+                && isLatest(at: launch.time) && !hasTask(at: launch.time) && !runs(soonAfter: launch.time)
+                && !isScheduled(near: launch.time)
         }?.time
     }
 
@@ -120,6 +121,14 @@ private struct LaunchJudge {
                 $0 <= time && time.microseconds < $0.microseconds + LifecycleRules.longestRun
             }
                 ?? false
+    }
+
+    /// Whether the task ran within the time of a reaction to a launch, so that it waited.
+    private func runs(soonAfter launch: Timestamp) -> Bool {
+        let limit = launch.microseconds + LifecycleRules.reactionMicroseconds
+        return [account.firstExecuted, account.lastExecuted].contains { executed in
+            executed.map { $0 > launch && $0.microseconds <= limit } ?? false
+        }
     }
 
     /// Whether the latest submission until a moment is one of this cycle; before the first one, that.

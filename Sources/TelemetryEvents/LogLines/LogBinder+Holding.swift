@@ -163,7 +163,7 @@ struct HeldEvent {
     var line: Int
 
     /// Whether its time is neither assumed nor without a year.
-    fileprivate var hasTime: Bool { !isTimeAssumed && yearless == nil }
+    var hasTime: Bool { !isTimeAssumed && yearless == nil }
 
     var belongsToCycle: Bool { message.form.kind?.belongsToCycle == true }
 

@@ -20,6 +20,8 @@ public struct LogBinder: Sendable {
     /// The time assigned to the next line without a stamp, so that such lines keep their order.
     var assumedTime = Timestamp(microseconds: 0)
     var readAt = Timestamp(microseconds: 0)
+    /// The device that lines may name and that is the file's, like the events among them; 0 for none.
+    private var ownDevice: UInt64 = 0
     /// The time assigned to the next line before the first stamp of a file, so that such lines come just before it.
     var headTime: Timestamp?
 
@@ -51,7 +53,8 @@ public struct LogBinder: Sendable {
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            let message = parsed.messages[index]
+            var message = parsed.messages[index]
+            if message.device == ownDevice { message.device = 0 }
             bindMessage(message, bytes, novelty(of: message))
         }
         while next < parsed.events.count { append(parsed, next: &next) }
@@ -69,8 +72,15 @@ public struct LogBinder: Sendable {
 
     mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
-    /// Takes the lines from here on that name no device for those of an installation.
-    public mutating func assignSource(_ installation: Pseudonym) { options.source = installation }
+    /// Takes the lines from here on that name no device, or the file's own, for those of an installation.
+    ///
+    /// - Parameters:
+    ///   - installation: the installation of the file; nil where it has no name.
+    ///   - device: the one device that the lines of the file name, as `ParsedLog.namedDevice` has it; 0 for none.
+    public mutating func assignSource(_ installation: Pseudonym?, device: UInt64) {
+        options.source = installation
+        ownDevice = device
+    }
 
     /// Continues with the next part of a log that is stored in several files.
     public mutating func beginPart() {

@@ -4,7 +4,7 @@
 extension LogBinding {
     /// How long after its notification time a cycle's task may still begin or run, in microseconds: half a day, since
     /// later ones are nearer to the next day's notification.
-    private static let latestTask: Int64 = 43_200_000_000
+    fileprivate static let latestTask: Int64 = 43_200_000_000
     /// How far from its notification time a line of a delivery may be, in microseconds: the tolerated drift and a minute.
     private static let latestDelivery: UInt64 = 240_000_000
     /// How long before its notification time a task may begin, in microseconds.
@@ -27,10 +27,7 @@ extension LogBinding {
             return scheduledCycle(message.begin, context, device)
         case .execution:
             if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
-            return context ?? devices[device].lastIndex {
-                $0.progress.contains(.executed) && !$0.progress.contains(.ended)
-            }
-                ?? devices[device].lastIndex { !$0.isDelivered }
+            return runningCycle(context, device, time)
         case .delivery, .summary:
             if let context,
                 !devices[device].cycles[context].isDelivered || streams[stream].isBackInDelivered
@@ -171,10 +168,56 @@ extension LogBinding {
             nearest(device, time) { $0.isWaiting && $0.process == stream.process }
             ?? nearest(device, time, where: \.isWaiting)
         if let waiting { return waiting }
-        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
-            return last
+        return cycleToRunAgain(device, stream, time) ?? lateCycle(device, stream.process, time)
+    }
+
+    /// The cycle that ran last, for another attempt: it is not delivered, or ran after its delivery.
+    private func cycleToRunAgain(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
+        if let last = devices[device].index(of: stream.execution) {
+            let cycle = devices[device].cycles[last]
+            let ranLate = time != nil && stream.phase == .execution
+            if !cycle.isDelivered || ranLate, mayRunAgain(cycle, device, at: time) { return last }
         }
-        return devices[device].lastIndex { !$0.isDelivered } ?? lateCycle(device, stream.process, time)
+        return devices[device].lastIndex { !$0.isDelivered && self.mayRunAgain($0, device, at: time) }
+    }
+
+    /// Whether a run may be another attempt of a cycle: it is within half a day; true where times are unknown.
+    private func mayRunAgain(_ cycle: KnownCycle, _ device: Int, at time: Timestamp?) -> Bool {
+        guard let time, let known = cycle.due ?? cycle.begin ?? heldTime(of: cycle, device) else { return true }
+        return known.distance(to: time) <= UInt64(Self.latestTask)
+    }
+
+    /// The time of the first waiting event of a cycle, where it is known.
+    private func heldTime(of cycle: KnownCycle, _ device: Int) -> Timestamp? {
+        devices[device].held.first { $0.cycle == cycle.serial && $0.hasTime }?.timestamp
+    }
+
+    /// The cycle whose run a line tells of: that of its stream, else one that has no result yet.
+    private func runningCycle(_ context: Int?, _ device: Int, _ time: Timestamp?) -> Int? {
+        if let context { return cycleBegun(since: context, device, time) ?? context }
+        return devices[device].lastIndex { $0.progress.contains(.executed) && !$0.progress.contains(.ended) }
+            ?? devices[device].lastIndex { !$0.isDelivered && $0.mayHaveRun(by: time) }
+    }
+
+    /// The cycle whose task was to begin since the last one ended, which is delivered or lies half a day back: the line of
+    /// its execution is missing, or comes later.
+    private func cycleBegun(since last: Int, _ device: Int, _ time: Timestamp?) -> Int? {
+        let cycle = devices[device].cycles[last]
+        guard let time, cycle.progress.contains(.ended), cycle.due != nil || cycle.begin != nil else { return nil }
+        let distance = cycle.distance(to: time)
+        guard cycle.isDelivered || distance > UInt64(Self.latestTask) else { return nil }
+        return nearest(device, time) {
+            $0.isWaiting && $0.begin != nil && $0.mayHaveBegun(by: time) && $0.distance(to: time) < distance
+        }
+    }
+
+    /// The cycle at the head of a log of which only a run is known, for a line of a delivery within half a day that names
+    /// its notification time.
+    func unplannedRun(dueAt due: Timestamp, _ device: Int, _ process: UInt64) -> Int? {
+        devices[device].lastIndex {
+            $0.isUnplannedRun && self.mayBeOfOneApp($0.process, process, device)
+                && self.heldTime(of: $0, device).map { $0.distance(to: due) <= UInt64(Self.latestTask) } ?? true
+        }
     }
 
     /// The cycle whose notification was delivered before its task ran.
@@ -226,5 +269,17 @@ extension KnownCycle {
     fileprivate func mayHaveBegun(by time: Timestamp?) -> Bool {
         guard let time, let begin else { return true }
         return begin.microseconds - time.microseconds <= Self.clockTolerance
+    }
+
+    /// Whether its task may have run by a time: not where it is half a day away.
+    fileprivate func mayHaveRun(by time: Timestamp?) -> Bool {
+        guard let time, let planned = begin ?? due else { return true }
+        return planned.microseconds - time.microseconds <= LogBinding.latestTask
+    }
+
+    /// Whether lines of a run are all that is known of it.
+    fileprivate var isUnplannedRun: Bool {
+        idHash == 0 && due == nil && begin == nil && !progress.isDisjoint(with: [.executed, .ended])
+            && progress.isDisjoint(with: [.scheduled, .delivered, .released])
     }
 }

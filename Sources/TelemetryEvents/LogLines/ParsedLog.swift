@@ -19,22 +19,31 @@ public struct ParsedLog: Sendable {
     /// Whether the plugin's messages are among the lines.
     public var hasMessages: Bool { !messages.isEmpty }
 
-    /// The one installation that all events among the lines name; nil where there are none, or several, or one of them names
-    /// none. O(events).
+    /// The installation of the events among the lines, where they all have one: that which they name, or that of the file;
+    /// nil where there are no events, or of several installations. O(events).
     ///
-    /// - Parameter source: the device of events that name none.
-    public func namedInstallation(besides source: Pseudonym?) -> Pseudonym? {
-        var named: Pseudonym?
+    /// - Parameter source: the installation of events that name none.
+    public func installationOfEvents(orNone source: Pseudonym?) -> Pseudonym?? {
+        var found: Pseudonym??
         for (_, decoded, _) in events {
             var cursor = EventCursor()
             while let event = try? cursor.next(in: decoded.events.bytes.span) {
-                guard let installation = event.installation, installation != source,
-                    named == nil || named == installation
-                else { return nil }
-                named = installation
+                let installation = event.installation ?? source
+                if let found, found != installation { return nil }
+                found = .some(installation)
             }
         }
-        return named
+        return found
+    }
+
+    /// The one device that lines name; 0 where none does, or they name several. O(lines).
+    public var namedDevice: UInt64 {
+        var found: UInt64 = 0
+        for message in messages where message.device != 0 && message.device != found {
+            if found != 0 { return 0 }
+            found = message.device
+        }
+        return found
     }
 }
 
