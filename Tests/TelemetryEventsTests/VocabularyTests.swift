@@ -66,6 +66,46 @@ struct FailureReasonTests {
         #expect(lines[0].contains(#""reason":"\#(expected)""#))
     }
 
+    /// Words of errors, and the reasons that they imply.
+    static let errors: [([String], String)] = [
+        (
+            [
+                "TokenExpired", "TokenExpiredError", "ExpiredToken", "ExpiredTokenException", "token_expired",
+                "The token has expired", "InvalidToken", "invalid_token", "TokenInvalid", "the token is invalid",
+                "HTTP 401", "HTTP_403", "status 401", "Request failed with status code 401",
+            ], "AUTH"
+        ),
+        (
+            [
+                "HTTP 503", "HTTP_503", "HTTP 429", "HTTP status 502", "HTTP/1.1 503", "HTTP/2 500", "HTTP 0",
+                "HTTPError 503: Service Unavailable", "HTTP error! status: 503", "HttpException: HTTP 408",
+                "TLSError", "CertificateError", "certificate has expired",
+            ], "NETWORK"
+        ),
+        (["Task expired", "Storage unavailable", "SQLITE_FULL"], "SYSTEM"),
+        (
+            [
+                "HTTP 404", "HTTP/1.1 404", "HTTP 200", "HTTP 5030", "HTTP 500ms", "http://127.0.0.1:503/x", "HTTP",
+                "exit status 137", "OSStatus 503", "status", "Invalid or unexpected token", "details",
+            ], "OTHER"
+        ),
+    ]
+
+    @Test("the words of an error imply its reason, as error and as reason, in JSON and in a line", arguments: errors)
+    func wordsOfErrorsImplyReasons(words: [String], reason: String) throws {
+        for text in words {
+            for field in ["error", "reason"] {
+                let event =
+                    #"{"event":"prefetch_failure","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z","\#(field)":"\#(text)"}"#
+                let line = "2025-11-15T05:48:32Z [DNP-FETCH] Fetch failed (\(field)=\(text), willRetry=false)"
+                let decoded = try canonical(decode(event)) + LogReading(line).events
+                // A line that tells no reason counts as OTHER, but leaves it open for the lines behind it.
+                let reasons = decoded.map { LogReading.value(of: "reason", in: $0) ?? "OTHER" }
+                #expect(reasons == [reason, reason], "\(field)=\(text)")
+            }
+        }
+    }
+
     @Test("a failure without any hint has no reason")
     func failureWithoutHintHasNoReason() throws {
         let line = #"{"event":"prefetch_failure","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#

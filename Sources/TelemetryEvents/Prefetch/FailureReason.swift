@@ -39,8 +39,12 @@ extension FailureReason {
         }
     }
 
-    /// The reason implied by the domain, type or code in an error text.
+    /// The reason implied by the HTTP status, domain, type or code in an error text.
     init?(error bytes: Span<UInt8>, _ range: Range<Int>) {
+        if let status = bytes.httpStatus(in: range), let reason = FailureReason(httpStatus: status) {
+            self = reason
+            return
+        }
         for (word, reason) in Self.errorMarkers where bytes.containsIgnoringCase(word, in: range) {
             self = reason
             return
@@ -52,8 +56,11 @@ extension FailureReason {
     /// may call itself an exception.
     private static let errorMarkers: [(StaticString, FailureReason)] = [
         ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("unauthorised", .auth),
-        ("authentication", .auth), ("forbidden", .auth), ("token expired", .auth), ("expired token", .auth),
-        ("invalid token", .auth), ("bad_token", .auth),
+        ("authentication", .auth), ("forbidden", .auth), ("bad_token", .auth),
+        ("token expired", .auth), ("tokenexpired", .auth), ("token_expired", .auth), ("token has expired", .auth),
+        ("token is expired", .auth), ("expired token", .auth), ("expiredtoken", .auth), ("expired_token", .auth),
+        ("token invalid", .auth), ("tokeninvalid", .auth), ("token_invalid", .auth), ("token is invalid", .auth),
+        ("invalid token", .auth), ("invalidtoken", .auth), ("invalid_token", .auth),
         ("bgtaskscheduler", .system), ("notpermitted", .system), ("permission", .system), ("denied", .system),
         ("storage", .system), ("sqlite", .system), ("coredata", .system), ("disk", .system),
         ("background_refresh", .system), ("background refresh", .system), ("backgroundrefresh", .system),
@@ -62,9 +69,66 @@ extension FailureReason {
         ("socket", .network), ("timeout", .network), ("timed out", .network), ("unknownhost", .network),
         ("connect", .network), ("econn", .network), ("broken pipe", .network), ("unreachable", .network),
         ("offline", .network), ("no internet", .network), ("kcferrordomaincfnetwork", .network),
-        ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network), ("ioexception", .network),
+        ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network), ("tls", .network),
+        ("certificate", .network), ("ioexception", .network),
         ("expired", .system), ("expiration", .system), ("exception", .system),
     ]
+}
+
+extension Span<UInt8> {
+    /// The HTTP status that an error text tells: 0 or three digits behind `HTTP` or the word `status`, such as
+    /// `HTTP/1.1 503`, `HTTP_503` or `failed with status code 401`.
+    fileprivate func httpStatus(in range: Range<Int>) -> Int64? {
+        for index in range {
+            var cursor = LineCursor(index, range.upperBound)
+            if consume("http", &cursor) {
+                skipVersion(&cursor)
+            } else {
+                let isWord = index == range.lowerBound || !TextClass.isLetter(self[index - 1])
+                guard isWord, consume("status", &cursor) else { continue }
+            }
+            if let status = status(behindNameAt: cursor) { return status }
+        }
+        return nil
+    }
+
+    /// The status behind its name, with words between them such as `error` or `status code`.
+    private func status(behindNameAt start: LineCursor) -> Int64? {
+        let words: [StaticString] = ["status", "code", "error", "exception", "response"]
+        var cursor = start
+        var isName = true
+        while isName {
+            while isSeparator(cursor.peek(self)) { cursor.position += 1 }
+            isName = words.contains { consume($0, &cursor) }
+        }
+        let first = cursor.position
+        guard let number = cursor.digits(self), number <= 999, cursor.position - first == 3 || number == 0,
+            !TextClass.isLetter(cursor.peek(self))
+        else { return nil }
+        return Int64(number)
+    }
+
+    /// Consumes the version of HTTP.
+    private func skipVersion(_ cursor: inout LineCursor) {
+        guard cursor.consume(UInt8(ascii: "/"), self) else { return }
+        while cursor.peek(self).isDigit || cursor.peek(self) == UInt8(ascii: ".") { cursor.position += 1 }
+    }
+
+    /// Consumes a word, ignoring case; false for another text.
+    private func consume(_ word: StaticString, _ cursor: inout LineCursor) -> Bool {
+        guard equalsIgnoringCase(word, in: cursor.rest.prefix(word.utf8CodeUnitCount)) else { return false }
+        cursor.position += word.utf8CodeUnitCount
+        return true
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "="),
+            UInt8(ascii: "("), UInt8(ascii: "!"):
+            true
+        default: false
+        }
+    }
 }
 
 /// An error of the plugin itself: the closed label set of `dnp_plugin_errors_total` (docs/events.md).
