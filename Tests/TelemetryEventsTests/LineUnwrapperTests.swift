@@ -15,7 +15,11 @@ struct LineUnwrapperTests {
     @Test("an object of structlog is read behind the heading of syslog and of the journal")
     func structlogBehindAHeading() {
         let time = #""timestamp":"2025-11-15T05:40:00Z""#
-        for heading in ["Nov 15 09:00:00 host app[42]:", "2025-11-15T09:00:00+0000 host app[42]:"] {
+        for heading in [
+            "Nov 15 09:00:00 host app[42]:", "2025-11-15T09:00:00+0000 host app[42]:",
+            "<14>1 2025-11-15T09:00:00Z host app 42 - -", "<14>1 2025-11-15T09:00:00Z host app 42 - - \u{FEFF}",
+            #"<14>1 2025-11-15T09:00:00Z host app 42 ID47 [a@1 b="{"]"#,
+        ] {
             #expect(
                 unwrap(#"\#(heading) {"event": "[DNP-FETCH] text", \#(time)}"#).description
                     == "fetch 2025-11-15T05:40:00+0 host 42 text"

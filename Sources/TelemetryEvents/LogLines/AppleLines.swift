@@ -160,7 +160,7 @@ enum AppleNDJSONLine {
             line.isUnmarked = false
             line.component = AppleSubsystem.component(bytes, subsystem: subsystem, category: category)
         }
-        line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
+        line.readMessage(bytes, ofMember: message, stamps: &stamps)
     }
 }
 

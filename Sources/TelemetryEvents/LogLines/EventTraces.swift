@@ -24,9 +24,14 @@ struct EventTraces {
     private var hasTimestamp = false
     /// The brackets that are open at the end of the line; below 0 if their beginning is missing.
     private var depth = 0
+    /// The depth down to which names are read.
+    private var deepest = 0
+    /// Whether the JSON is the message of some program, whose own `event` may be anything.
+    private var isMessage = false
 
     private var areFound: Bool {
-        hasTellingName || (hasAnswerName && !hasForeignName) || (hasKnownName && !hasUnknownName) || isPluginError
+        if hasTellingName || isPluginError { return true }
+        return !isMessage && (hasAnswerName && !hasForeignName || hasKnownName && !hasUnknownName)
     }
     /// Whether it is an error object of the plugin.
     private var isPluginError: Bool { hasErrorCode && hasMessage && hasTimestamp }
@@ -36,7 +41,18 @@ struct EventTraces {
         var traces = EventTraces()
         var cursor = LineCursor(line)
         let brackets = cursor.skipBrackets(bytes)
-        traces.read(bytes, LineCursor(line), deepest: brackets + 1)
+        traces.deepest = brackets + 1
+        traces.read(bytes, LineCursor(line))
+        return traces.areFound
+    }
+
+    /// Whether a message behind a heading, which begins like an object, has a kind of event, or a name that only events
+    /// have.
+    static func areBegun(inMessage text: Range<Int>, of bytes: Span<UInt8>) -> Bool {
+        var traces = EventTraces()
+        traces.isMessage = true
+        traces.deepest = 1
+        traces.read(bytes, LineCursor(text))
         return traces.areFound
     }
 
@@ -62,7 +78,7 @@ struct EventTraces {
             if traces.hasTellingName { return true }
         }
         var traces = EventTraces()
-        traces.read(bytes, outsideString(bytes, line), deepest: 0)
+        traces.read(bytes, outsideString(bytes, line))
         return traces.depth < 0 && traces.areFound
     }
 
@@ -86,7 +102,7 @@ struct EventTraces {
     }
 
     /// Reads brackets, and the names of members down to a depth.
-    private mutating func read(_ bytes: Span<UInt8>, _ start: LineCursor, deepest: Int) {
+    private mutating func read(_ bytes: Span<UInt8>, _ start: LineCursor) {
         var cursor = start
         var previous = UInt8(ascii: ",")
         while !cursor.isAtEnd {
@@ -126,6 +142,7 @@ struct EventTraces {
         cursor.skipSpaces(bytes)
         let isArray = cursor.peek(bytes) == UInt8(ascii: "[")
         if bytes.equals("error", in: name) { noteError(bytes, cursor) }
+        if isMessage, bytes.equals("event", in: name) { noteKind(bytes, cursor) }
         guard bytes.firstIndex(of: UInt8(ascii: "\\"), in: name) != nil else {
             return note(bytes, name, isArray: isArray)
         }
@@ -145,6 +162,11 @@ struct EventTraces {
             (hasUnknownName, hasForeignName) = (true, true)
             return
         }
+        if isMessage, field == .event { return }
+        if isMessage, field == .events, isArray {
+            deepest = depth + 2
+            return
+        }
         if field == .message { hasMessage = true }
         if field == .timestamp { hasTimestamp = true }
         guard !field.isCommonName else {
@@ -158,13 +180,24 @@ struct EventTraces {
         }
     }
 
-    /// Notes whether the value of `error` has the shape of a code.
+    /// Notes whether the value of `error` is a code, in a line of its own also one of their shape.
     private mutating func noteError(_ bytes: Span<UInt8>, _ value: LineCursor) {
+        guard let text = Self.string(bytes, value) else { return }
+        hasErrorCode = PluginErrorCode.isNamed(by: bytes, text, isCertain: !isMessage)
+    }
+
+    /// Notes whether the value of `event` is a kind.
+    private mutating func noteKind(_ bytes: Span<UInt8>, _ value: LineCursor) {
+        guard let text = Self.string(bytes, value) else { return }
+        if EventVocabulary.shared.kinds.value(of: bytes, text) != nil { hasTellingName = true }
+    }
+
+    /// The content of a string; nil for another value, and for a string that was cut.
+    private static func string(_ bytes: Span<UInt8>, _ value: LineCursor) -> Range<Int>? {
         var cursor = value
-        guard cursor.consume(UInt8(ascii: "\""), bytes) else { return }
+        guard cursor.consume(UInt8(ascii: "\""), bytes) else { return nil }
         let start = cursor.position
-        guard Self.skipString(bytes, &cursor) else { return }
-        hasErrorCode = PluginErrorCode.isNamed(by: bytes, start..<cursor.position - 1, isCertain: true)
+        return skipString(bytes, &cursor) ? start..<cursor.position - 1 : nil
     }
 
     /// Whether one of the field's names begins with a text.

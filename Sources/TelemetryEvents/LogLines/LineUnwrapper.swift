@@ -44,7 +44,7 @@ struct LineUnwrapper: Sendable {
     ) -> UnwrappedLine {
         let head = range.lowerBound..<range.lowerBound + Self.longestLine
         var line = unwrapWhole(bytes, head, scratch: &scratch)
-        if line.isEvent, !line.isInScratch { line.text = range }
+        if line.isEvent, !line.isInScratch { line.text = line.text.lowerBound..<range.upperBound }
         let start = line.isInScratch ? 0 : range.lowerBound
         return line.text.lowerBound - start <= Self.longestHead ? line : UnwrappedLine()
     }
@@ -86,6 +86,7 @@ struct LineUnwrapper: Sendable {
         var line = UnwrappedLine()
         if let wrapper {
             readForced(wrapper, bytes, range, scratch: &scratch, into: &line)
+            readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
         } else {
             readDetected(bytes, range, scratch: &scratch, into: &line)
         }
@@ -103,7 +104,9 @@ struct LineUnwrapper: Sendable {
         into line: inout UnwrappedLine
     ) {
         let cursor = LineCursor(range)
-        if header != nil, readAfterHeader(bytes, cursor, into: &line) { return }
+        if header != nil, readAfterHeader(bytes, cursor, into: &line) {
+            return readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
+        }
         let first = cursor.peek(bytes)
         if first.isDigit {
             readNumber(bytes, cursor, into: &line)
@@ -114,9 +117,8 @@ struct LineUnwrapper: Sendable {
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
-        guard line.isForeign, !readStructlog(behindHeadingIn: bytes, range, scratch: &scratch, into: &line) else {
-            return
-        }
+        readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
+        guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)
         }
@@ -168,7 +170,7 @@ struct LineUnwrapper: Sendable {
             }
         if isRead { return }
         StampedLine.readRest(bytes, cursor, into: &line)
-        if line.isForeign { readTagged(bytes, cursor, into: &line) }
+        if line.isForeign, !line.beginsObject(bytes) { readTagged(bytes, cursor, into: &line) }
     }
 
     /// Reads `host program: message`, as rsyslog and `journalctl -o short-iso` write it of a program without a process id.
@@ -185,7 +187,7 @@ struct LineUnwrapper: Sendable {
         tagged.device = host
         tagged.noteProgram(program.dropLast(), bytes)
         tagged.readMessage(bytes, cursor)
-        if !tagged.isForeign { line = tagged }
+        if !tagged.isForeign || tagged.beginsObject(bytes) { line = tagged }
     }
 
     /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
@@ -352,30 +354,6 @@ struct LineUnwrapper: Sendable {
         } else {
             read(object, bytes, into: &line)
         }
-    }
-
-    /// Reads an object of structlog that is the message of syslog or the journal; false if there is none.
-    private mutating func readStructlog(
-        behindHeadingIn bytes: Span<UInt8>,
-        _ range: Range<Int>,
-        scratch: inout [UInt8],
-        into line: inout UnwrappedLine
-    ) -> Bool {
-        guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: range), brace >= range.lowerBound + 2,
-            bytes[brace - 1] == UInt8(ascii: " "), bytes[brace - 2] == UInt8(ascii: ":")
-        else { return false }
-        var inner = UnwrappedLine()
-        readObject(bytes, brace..<range.upperBound, scratch: &scratch, into: &inner)
-        guard !inner.isForeign, !inner.isEvent else { return false }
-        inner.stamp = inner.stamp ?? line.stamp
-        inner.process = line.process
-        inner.device = line.device
-        if inner.isInScratch {
-            inner.device = scratch.count..<scratch.count + line.device.count
-            scratch.append(bytes, line.device)
-        }
-        line = inner
-        return true
     }
 
     private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {

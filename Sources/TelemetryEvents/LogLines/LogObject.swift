@@ -82,7 +82,7 @@ struct LogObject {
     private static func isOtherText(_ bytes: Span<UInt8>, _ member: JSONMember) -> Bool {
         guard !member.isEscaped, bytes[member.value.lowerBound] == UInt8(ascii: "\"") else { return false }
         let text = member.value.lowerBound + 1..<member.value.upperBound - 1
-        return !EventKind.allCases.contains { bytes.equals($0.name, in: text) }
+        return EventVocabulary.shared.kinds.value(of: bytes, text) == nil
     }
 
     /// The content of a string that is a line of the plugin and no kind of event.

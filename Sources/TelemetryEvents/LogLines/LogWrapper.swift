@@ -56,6 +56,7 @@ extension LineUnwrapper {
         if readMatching(wrapper, bytes, range, scratch: &scratch, into: &line) { return }
         line = UnwrappedLine()
         line.findMessage(bytes, LineCursor(range))
+        if line.isForeign { line = UnwrappedLine() }
     }
 
     private mutating func readMatching(

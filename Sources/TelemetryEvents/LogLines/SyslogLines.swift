@@ -107,7 +107,7 @@ enum RFC3164Line {
             line.readAppleMessage(bytes, cursor)
             return true
         }
-        guard cursor.peek(bytes) != UInt8(ascii: "[") else { return false }
+        guard cursor.peek(bytes) != UInt8(ascii: "["), cursor.peek(bytes) != UInt8(ascii: "{") else { return false }
         let first = cursor.word(bytes)
         guard let last = first.last else { return false }
         if bytes[last] == UInt8(ascii: ":") {
@@ -119,7 +119,7 @@ enum RFC3164Line {
         cursor.skipSpaces(bytes)
         var ahead = cursor
         let program = ahead.word(bytes)
-        if let last = program.last, bytes[last] == UInt8(ascii: ":") {
+        if cursor.peek(bytes) != UInt8(ascii: "{"), let last = program.last, bytes[last] == UInt8(ascii: ":") {
             line.noteProgram(program.dropLast(), bytes)
             line.readMessage(bytes, ahead)
         } else {
@@ -160,8 +160,8 @@ enum JournalShortLine {
 
 /// `{"MESSAGE":"message","__REALTIME_TIMESTAMP":"1763185680000000","_PID":"4242","_HOSTNAME":"host"}`
 enum JournalJSONLine {
-    /// Reads an object whose texts have no escapes. A message that is an event is one of the service's own entries; one
-    /// of structlog came by way of rsyslog.
+    /// Reads an object whose texts have no escapes. A message that is an event may be one of the service's own entries;
+    /// one of structlog came by way of rsyslog.
     static func read(
         _ object: LogObject,
         _ bytes: Span<UInt8>,
@@ -181,16 +181,7 @@ enum JournalJSONLine {
         }
         line.device = object.hostname ?? 0..<0
         if let identifier = object.syslogIdentifier { line.noteProgram(identifier, bytes) }
-        let cursor = LineCursor(bytes.trimmedLine(message))
-        let inner = cursor.peek(bytes) == UInt8(ascii: "{") ? LogObject(bytes, cursor.rest) : nil
-        if let inner, inner.isEvent {
-            line.isEvent = true
-            line.text = cursor.rest
-        } else if let inner, inner.structlogEvent != nil {
-            StructlogLine.read(inner, bytes, stamps: &stamps, into: &line)
-        } else {
-            line.readMessage(bytes, cursor)
-        }
+        line.readMessage(bytes, ofMember: message, stamps: &stamps)
     }
 }
 

@@ -14,7 +14,8 @@ struct UnwrappedLine: Equatable, Sendable {
     var device = 0..<0
     /// The process id; 0 if the wrapper has none.
     var process: UInt64 = 0
-    /// The message without its marker and surrounding white space; for an event, the JSON.
+    /// The message without its marker and surrounding white space; for an event, the JSON. Of a foreign line it may be
+    /// empty.
     var text = 0..<0
     /// Whether `device` and `text` refer to the scratch buffer, because ANSI sequences were removed or JSON escapes
     /// resolved.
@@ -55,7 +56,13 @@ enum LogPlatform: UInt8, Sendable {
 }
 
 extension UnwrappedLine {
-    /// Finds a marker anywhere in text of unknown format, and the message after it.
+    /// Whether the message begins like a JSON object.
+    @inline(__always)
+    func beginsObject(_ bytes: Span<UInt8>) -> Bool {
+        LineCursor(text).peek(bytes) == UInt8(ascii: "{")
+    }
+
+    /// Finds a marker anywhere in text of unknown format, and the message after it; or else a JSON object.
     @inline(__always)
     mutating func findMessage(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
         if let marker = bytes.opening(at: cursor.position, end: cursor.end) {
@@ -64,7 +71,20 @@ extension UnwrappedLine {
             LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
         {
             read(marker, bytes, cursor.end)
+        } else {
+            findObject(bytes, cursor)
         }
+    }
+
+    /// Finds an object behind nothing but a preamble, or behind what container runtimes (CRI) write before a whole message.
+    @inline(never)
+    private mutating func findObject(_ bytes: Span<UInt8>, _ start: LineCursor) {
+        guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: start.rest) else { return }
+        let preamble = start.position..<brace
+        let isOfContainer = bytes.equals("stdout F ", in: preamble) || bytes.equals("stderr F ", in: preamble)
+        // Behind a quote it is in a string, or the value of a member.
+        guard isOfContainer || bytes.firstIndex(of: UInt8(ascii: "\""), in: preamble) == nil else { return }
+        if isOfContainer || LogPreamble.fills(bytes, preamble) { text = brace..<start.end }
     }
 
     /// Reads the message of a known wrapper: a marker begins it, or a tag or category has already set the component.
@@ -80,7 +100,7 @@ extension UnwrappedLine {
             LogPreamble.fills(bytes, cursor.position..<marker.start)
         {
             read(marker, bytes, cursor.end)
-        } else if isUnmarked {
+        } else {
             text = cursor.rest
         }
     }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a message of a wrapper is that begins like a JSON object.
+private enum ObjectMessage {
+    /// An event, or what was meant as one.
+    case event
+    /// A line of the plugin that structlog wrote.
+    case structlog(LogObject)
+    /// Anything else, such as the JSON of another program.
+    case other
+
+    init(_ bytes: Span<UInt8>, _ text: Range<Int>) {
+        var object = LogObject()
+        let isWhole = object.read(bytes, text)
+        if isWhole, object.structlogEvent != nil, !object.isEvent {
+            self = .structlog(object)
+        } else if isWhole, object.isForeignRecord {
+            self = .other
+        } else {
+            self = EventTraces.areBegun(inMessage: text, of: bytes) ? .event : .other
+        }
+    }
+}
+
+extension UnwrappedLine {
+    /// Reads the message in a member of an object whose texts have no escapes.
+    mutating func readMessage(_ bytes: Span<UInt8>, ofMember message: Range<Int>, stamps: inout LogStampReader) {
+        readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
+        guard beginsObject(bytes) else { return }
+        switch ObjectMessage(bytes, text) {
+        case .event: isEvent = true
+        case .structlog(let object): StructlogLine.read(object, bytes, stamps: &stamps, into: &self)
+        case .other: break
+        }
+    }
+}
+
+extension LineUnwrapper {
+    /// Reads the message of a line that is unwrapped but for being an object: an event, which is read as if it stood alone,
+    /// or a line that structlog wrote.
+    @inline(__always)
+    mutating func readObject(
+        ofMessageIn bytes: Span<UInt8>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard line.beginsObject(bytes), !line.isInScratch, !line.isEvent else { return }
+        readObject(bytes, behindHeadingOf: &line, scratch: &scratch)
+    }
+
+    @inline(never)
+    private mutating func readObject(
+        _ bytes: Span<UInt8>,
+        behindHeadingOf line: inout UnwrappedLine,
+        scratch: inout [UInt8]
+    ) {
+        var inner = UnwrappedLine()
+        if !StructlogLine.readCut(bytes, line.text, into: &inner) {
+            switch ObjectMessage(bytes, line.text) {
+            case .event: return line.become(eventIn: line.text)
+            case .structlog(let object): read(object, bytes, scratch: &scratch, into: &inner)
+            case .other: return
+            }
+        }
+        inner.stamp = inner.stamp ?? line.stamp
+        inner.process = line.process
+        inner.platform = line.platform
+        inner.device = line.device
+        if inner.isInScratch {
+            inner.device = scratch.count..<scratch.count + line.device.count
+            scratch.append(bytes, line.device)
+        }
+        line = inner
+    }
+
+    private mutating func read(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard object.isEscaped else { return StructlogLine.read(object, bytes, stamps: &stamps, into: &line) }
+        var object = object
+        object.unescape(bytes, into: &scratch)
+        line.isInScratch = true
+        StructlogLine.read(object, scratch.span, stamps: &stamps, into: &line)
+    }
+}

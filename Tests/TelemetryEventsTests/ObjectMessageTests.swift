@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import TelemetryEvents
+
+@Suite("JSON objects as messages of log lines")
+struct ObjectMessageTests {
+    private static let event = #"{"event":"prefetch_executed","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
+
+    /// Wrappers with a heading or with members of their own.
+    static let wrapped = WrappedLine.all.filter {
+        let isAlone = $0.wrapper == .bare || $0.wrapper == .logcatRaw
+        return $0.name == $0.wrapper.rawValue && !isAlone && $0.wrapper != .structlog
+    }
+
+    /// Headings that no option names, or that have several forms.
+    static let headings: [String] = [
+        "Nov 15 05:00:00 host app: ", "<14>Nov 15 05:00:00 host ", "<14>Nov 15 05:00:00 ",
+        "<14>1 2025-11-15T05:56:00Z host app - - - \u{FEFF}",
+        #"<14>1 2025-11-15T05:56:00Z host app 42 - [a@1 b="x] {\"y\"} "] "#,
+        "83 <14>Nov 15 05:00:00 host app[42]: ", "2025-11-15T05:56:00+0000 host app: ",
+        "Sat 2025-11-15 05:56:00 UTC host app[42]: ", "2025-11-15T05:56:00.123456789Z ",
+        "2025-11-15T05:56:00.123456789Z stdout F ", "2025-11-15T05:56:00.123456789+01:00 stderr F ",
+        "2025-11-15 05:56:00 INFO [main] ", "11-15 05:56:00.000    42    43 I DNP-FETCH: ", "I/App: ",
+        "2025-11-15 05:56:00.000000+0000 App[42:1f2e] (Foundation) [com.example:net] ",
+        "INFO worker: ", "DNP-FETCH: ", "[DNP-FETCH] ",
+    ]
+
+    @Test("an event that is the message of a line is taken in every wrapper", arguments: wrapped)
+    func eventIsTakenInEveryWrapper(wrapped: WrappedLine) throws {
+        let marked = wrapped.line("FETCH", Self.event, 0)
+        let wrappers: [LogWrapper?] = [nil, wrapped.wrapper]
+        for log in [marked, marked.replacing("[DNP-FETCH] ", with: "")] {
+            for wrapper in wrappers {
+                let reading = try LogReading(log + "\n", LogDecoderOptions(wrapper: wrapper))
+                #expect(reading.events == [Self.event], "\(log)")
+                #expect(reading.lines.recognised == 1 && reading.lines.unrecognised == 0, "\(log)")
+            }
+        }
+    }
+
+    @Test("events and envelopes behind a heading are taken as they are alone", arguments: headings)
+    func eventIsTakenBehindHeading(heading: String) throws {
+        let reading = try LogReading("\(heading)\(Self.event)\n\(heading){\"events\":[\(Self.event)]}\n")
+        #expect(reading.events == [Self.event, Self.event])
+        #expect(reading.rejections == [])
+        #expect(reading.lines.recognised == 2)
+    }
+
+    /// Messages with an event that cannot be taken.
+    static let lost: [(message: String, reason: RejectionReason)] = [
+        (#"{"event":"prefetch_executed","scheduleId":"a"}"#, .missingField),
+        (#"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, .missingField),
+        (#"{"event":"prefetch_lost","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, .unknownKind),
+        (#"{"event":"prefetch_executed","scheduleId":"a","timestamp":7}"#, .wrongType),
+        (#"{"event":"prefetch_executed","sched"#, .truncated),
+        (#"{"scheduleId":"a","event":"prefetch_ex"#, .truncated),
+        (#"{"event":"prefetch_executed","x":""# + String(repeating: "x", count: 70_000) + "\"}", .tooLong),
+    ]
+
+    @Test("an event behind a heading that cannot be taken is rejected with its reason", arguments: lost.indices)
+    func lostEventIsRejectedBehindHeading(index: Int) throws {
+        let (message, reason) = Self.lost[index]
+        for heading in Self.headings {
+            let reading = try LogReading("foreign\n\(heading)\(message)\n")
+            #expect(reading.rejections.map(\.index) == [1], "\(heading)")
+            #expect(reading.rejections.map(\.reason) == [reason], "\(heading)")
+        }
+    }
+
+    @Test(
+        "the JSON of other programs is foreign behind a heading, whatever its event is called",
+        arguments: [
+            "{}", "{", #"{"level":"info","message":"x"}"#, #"{"status":200,"id":"x"}"#,
+            #"{"event":"activity","timestamp":"2025-11-15T05:48:32Z"}"#, #"{"events":[{"name":"screen"}]}"#,
+            #"{"event":"fetching","scheduleId":"a","level":"info"}"#,
+            #"{"level":"info","payload":{"event":"prefetch_executed","scheduleId":"a"}}"#,
+            #"{"error":"not_found","message":"x","timestamp":"2025-11-15T05:48:32Z"}"#,
+            #"POST body {"event":"prefetch_executed","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#,
+        ]
+    )
+    func otherProgramsAreForeign(message: String) throws {
+        for heading in Self.headings where !heading.contains("DNP") {
+            let reading = try LogReading("\(heading)\(message)\n")
+            #expect(reading.events.isEmpty && reading.rejections == [], "\(heading)")
+            #expect(reading.lines.foreign == 1, "\(heading)")
+        }
+    }
+
+    @Test("an event in a string, in a member and behind other words than a preamble is foreign")
+    func eventInOtherText() throws {
+        for start in ["\"payload\": ", "'\"", "#\"", "2025-11-15T05:56:00Z \"body\": ", "sent: one ", "x="] {
+            let reading = try LogReading("\(start)\(Self.event)\n")
+            #expect(reading.events.isEmpty && reading.rejections == [], "\(start)")
+            #expect(reading.lines.foreign == 1, "\(start)")
+        }
+    }
+
+    @Test("an object of structlog behind a heading is the plugin's line, with the heading's process and platform")
+    func structlogBehindHeadings() throws {
+        for heading in Self.headings {
+            for text in ["BGTask handler invoked (id=a)", #"BGTask handler invoked (id=\"a\")"#] {
+                let object = #"{"event":"[DNP-FETCH] \#(text)","level":"info","timestamp":"2025-11-15T05:48:32Z"}"#
+                let reading = try LogReading("\(heading)\(object)\n")
+                #expect(reading.events.count == 1, "\(heading)")
+                #expect(reading.events.first?.contains(#""timestamp":"2025-11-15T05:48:32Z""#) == true, "\(heading)")
+            }
+        }
+        let line = #"11-15 05:56:00.000    42    43 I App: {"event":"[DNP-FETCH] BGTask handler invoked (id=a)"}"#
+        #expect(try LogReading(line).events.first?.contains(#""platform":"android""#) == true)
+    }
+
+    @Test("an event behind a coloured heading, and an overlong one in part of a line, are taken")
+    func eventInOtherLines() throws {
+        #expect(try LogReading("\u{1B}[32mINFO\u{1B}[0m worker: \(Self.event)\n").events == [Self.event])
+        let end = #","x":"\#(String(repeating: "x", count: 65_400))"}"#
+        let long = "Nov 15 05:00:00 host app[42]: \(Self.event.dropLast())\(end)"
+        #expect(try LogReading("\(long)\n\(long)\n").events == [Self.event, Self.event])
+    }
+
+    @Test("an analytics event with a level is an event")
+    func analyticsEventWithLevel() throws {
+        let event = #"{"event":"backgroundRefreshExpired","level":"info","timestamp":"2025-11-15T05:48:32Z"}"#
+        for line in [event, "Nov 15 05:00:00 host AIQ[42]: \(event)"] {
+            #expect(try LogReading(line).events.count == 1, "\(line)")
+        }
+    }
+}
