@@ -32,6 +32,20 @@ struct LineUnwrapperTests {
         }
     }
 
+    @Test("a line copied from Console.app is unwrapped, with tabs between level, time, process and message")
+    func consoleLine() {
+        let heading = "default\t05:53:00.000000+0000\t"
+        #expect(unwrap("\(heading)AIQ\ttext").description == "backgroundRefresh - - 0 text")
+        #expect(unwrap("\(heading)AIQ\t[BackgroundRefresh] text").description == "backgroundRefresh - - 0 text")
+        #expect(unwrap("\(heading)App\t[DNP-FETCH] text").description == "fetch - - 0 text")
+        #expect(unwrap("\(heading)App\tINFO worker: [DNP-FETCH] text").description == "fetch - - 0 text")
+        #expect(unwrap("\(heading)App\ttext").description == "foreign")
+        #expect(unwrap("Default 05:53:00.000000+0000 AIQ text").description == "foreign")
+        for line in ["default\t", "default\t05", "\(heading)", "\(heading)AIQ", "default\tAIQ\ttext\ttext"] {
+            #expect(unwrap(line).description == "foreign", "\(line)")
+        }
+    }
+
     @Test(
         "line ends, byte order marks, NUL and surrounding white space do not change a line",
         arguments: WrapperSample.all

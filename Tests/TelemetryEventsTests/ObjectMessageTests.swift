@@ -25,7 +25,7 @@ struct ObjectMessageTests {
         "2025-11-15T05:56:00.123456789Z stdout F ", "2025-11-15T05:56:00.123456789+01:00 stderr F ",
         "2025-11-15 05:56:00 INFO [main] ", "11-15 05:56:00.000    42    43 I DNP-FETCH: ", "I/App: ",
         "2025-11-15 05:56:00.000000+0000 App[42:1f2e] (Foundation) [com.example:net] ",
-        "INFO worker: ", "DNP-FETCH: ", "[DNP-FETCH] ",
+        "default\t05:56:00.000000+0000\tApp\t", "INFO worker: ", "DNP-FETCH: ", "[DNP-FETCH] ",
     ]
 
     @Test("an event that is the message of a line is taken in every wrapper", arguments: wrapped)

@@ -310,6 +310,16 @@ struct RefreshLineTests {
         }
     }
 
+    @Test("each line copied from Console.app of the process AIQ becomes its event, and an unknown one is foreign")
+    func everyLineOfConsole() throws {
+        for line in RefreshLine.all {
+            let log = "default\t05:53:00.000000+0000\tAIQ\t\(line.text)\n"
+            #expect(try Self.events(log) == ["{\(line.event)}"], "\(log)")
+        }
+        let other = try LogReading("default\t05:53:00.000000+0000\tAIQ\tReticulating splines\n")
+        #expect(other.lines.foreign == 1)
+    }
+
     @Test("numbers that no refresh can have are not kept, and neither are the guide's placeholders")
     func hostileNumbers() throws {
         let log = """

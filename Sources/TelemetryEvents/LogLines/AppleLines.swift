@@ -136,6 +136,24 @@ enum IDeviceSyslogLine {
     }
 }
 
+/// `default<TAB>05:48:00.123456+0000<TAB>App<TAB>message`, as copied from Console.app: the time has no date.
+enum AppleConsoleLine {
+    /// Parses a line; false if it has another format.
+    static func read(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        let tab = UInt8(ascii: "\t")
+        var cursor = start
+        guard LogPreamble.isLevel(bytes, cursor.word(bytes)), cursor.consume(tab, bytes), cursor.peek(bytes).isDigit,
+            cursor.skip(through: tab, bytes)
+        else { return false }
+        let process = cursor.position
+        guard cursor.skip(through: tab, bytes) else { return false }
+        line.platform = .ios
+        line.noteProcess(process..<cursor.position - 1, bytes)
+        line.readMessage(bytes, cursor)
+        return true
+    }
+}
+
 /// `{"eventMessage":"message","subsystem":"...","category":"fetch","timestamp":"...","processID":4242}`
 enum AppleNDJSONLine {
     /// Reads an object whose texts have no escapes.

@@ -248,6 +248,8 @@ struct LineUnwrapper: Sendable {
                     return
                 }
             }
+        } else if AppleConsoleLine.read(bytes, start, into: &line) {
+            return
         }
         line = UnwrappedLine()
         line.findMessage(bytes, start)
