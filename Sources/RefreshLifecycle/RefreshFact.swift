@@ -89,6 +89,12 @@ struct RefreshFact: Hashable, Sendable {
     /// Whether the time only orders the fact among others.
     var isAssumed: Bool { word & Self.assumedBit != 0 }
 
+    /// Whether its stamp has no fraction of a second, so that it may be earlier than the start of its run.
+    var isWholeSecond: Bool { !isAssumed && time % RefreshRules.second == 0 }
+
+    /// Whether it is a start whose stamp has a fraction of a second.
+    var isStartWithinSecond: Bool { kind == .started && !isAssumed && time % RefreshRules.second != 0 }
+
     /// Whether two facts tell the same, but for the fold's own bits.
     func tellsTheSame(as other: RefreshFact) -> Bool {
         time == other.time && word & Self.contentMask == other.word & Self.contentMask
@@ -139,7 +145,7 @@ extension RefreshFact {
 
 /// The limits of the rules (docs/second-app.md).
 package enum RefreshRules {
-    private static let second: Int64 = 1_000_000
+    static let second: Int64 = 1_000_000
     private static let hour = 3_600 * second
 
     /// A test is due this many days after the last one.

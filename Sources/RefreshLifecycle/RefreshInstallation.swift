@@ -46,13 +46,27 @@ struct RefreshInstallation: Sendable {
             if fact.momentKey != nil { return .repeated }
             return fact.isEnd ? isFirstEnd(at: place) ? .counted : .repeated : .informational
         }
-        // A start divides what was one moment before it.
-        var other = place + 1
-        while other < facts.count, facts[other].time - fact.time <= RefreshRules.moment {
+        divideMoments(at: place, into: &totals)
+        return .informational
+    }
+
+    /// Counts again around a new start, which divides what was one moment before it.
+    private mutating func divideMoments(at start: Int, into totals: inout RefreshTotals) {
+        let early = facts.places(ofSecondOf: start)
+        for other in early { _ = count(at: other, into: &totals) }
+        // What these were one moment with is left behind.
+        if !early.isEmpty {
+            var other = start - 1
+            while other >= early.upperBound, facts[other].kind != .started {
+                _ = count(at: other, into: &totals)
+                other -= 1
+            }
+        }
+        var other = start + 1
+        while other < facts.count, facts[other].time - facts[start].time <= RefreshRules.moment {
             _ = count(at: other, into: &totals)
             other += 1
         }
-        return .informational
     }
 
     /// Behind the last fact that a new one does not precede; events mostly arrive in order.
@@ -69,16 +83,31 @@ struct RefreshInstallation: Sendable {
     /// Whether the run of an end has no other one, and no outcome yet.
     private func isFirstEnd(at place: Int) -> Bool {
         let time = facts[place].time
-        for fact in facts[..<place].reversed() {
-            if time - fact.time > RefreshRules.reach { break }
-            if fact.isEnd || fact.has(RefreshFact.outcomeCounted) { return false }
-            if fact.kind == .started { break }
+        var start = facts.lastStart(inSecondOf: place)
+        let origin = start ?? place
+        if start == nil {
+            for other in (0..<place).reversed() {
+                if time - facts[other].time > RefreshRules.reach { break }
+                if tellsEnd(at: other) { return false }
+                if facts[other].kind == .started {
+                    start = other
+                    break
+                }
+            }
         }
-        for fact in facts[(place + 1)...] {
-            if fact.kind == .started || fact.time - time > RefreshRules.trailing { break }
-            if fact.isEnd || fact.has(RefreshFact.outcomeCounted) { return false }
+        if let start {
+            let early = facts.places(ofSecondOf: start)
+            if tellsEnd(at: start) || early.contains(where: { $0 != place && tellsEnd(at: $0) }) { return false }
+        }
+        for other in (origin + 1)..<facts.count {
+            if facts[other].kind == .started || facts[other].time - time > RefreshRules.trailing { break }
+            if tellsEnd(at: other) { return false }
         }
         return true
+    }
+
+    private func tellsEnd(at place: Int) -> Bool {
+        facts[place].isEnd || facts[place].has(RefreshFact.outcomeCounted)
     }
 
     /// Counts the moments around a fact that tell the same as it.
@@ -87,43 +116,25 @@ struct RefreshInstallation: Sendable {
     /// fewest windows of a second that hold them all. Another fact never makes them fewer, so that counting at once gives
     /// the same in every order of arrival.
     private mutating func count(at place: Int, into totals: inout RefreshTotals) -> Int {
-        guard let key = facts[place].momentKey else { return 0 }
-        let first = chainEnd(from: place, by: -1, key)
-        let last = chainEnd(from: place, by: 1, key)
+        guard let chain = facts.momentChain(around: place) else { return 0 }
         var (moments, counted) = (0, 0)
         var windowEnd = Int64.min
-        for index in first...last where facts[index].momentKey == key {
+        for index in chain where chain.has(facts, index) {
             if facts[index].has(RefreshFact.counted) { counted += 1 }
             if facts[index].time > windowEnd {
                 moments += 1
-                windowEnd = facts[index].time + momentLength(of: facts[index])
+                windowEnd = facts[index].time + facts[index].momentLength
             }
         }
         guard moments >= counted else { return 0 }
         // The first fact of each window stands for it, so that a start that divides them finds each part's own.
         windowEnd = .min
-        for index in first...last where facts[index].momentKey == key {
+        for index in chain where chain.has(facts, index) {
             facts[index].set(RefreshFact.counted, facts[index].time > windowEnd)
-            if facts[index].time > windowEnd { windowEnd = facts[index].time + momentLength(of: facts[index]) }
+            if facts[index].time > windowEnd { windowEnd = facts[index].time + facts[index].momentLength }
         }
         for _ in counted..<moments { totals.count(facts[place]) }
         return moments - counted
-    }
-
-    /// Lines without a time are in order, so that each is a moment of its own.
-    private func momentLength(of fact: RefreshFact) -> Int64 { fact.isAssumed ? 0 : RefreshRules.moment }
-
-    /// The last of the facts in one direction that follow each other within a moment, with no start between them.
-    private func chainEnd(from place: Int, by step: Int, _ key: UInt64) -> Int {
-        var last = place
-        var index = place + step
-        while facts.indices.contains(index) {
-            let isNear = abs(facts[index].time - facts[last].time) <= momentLength(of: facts[last])
-            guard isNear, facts[index].kind != .started else { break }
-            if facts[index].momentKey == key { last = index }
-            index += step
-        }
-        return last
     }
 
     // MARK: Closing

@@ -86,6 +86,11 @@ struct RefreshRun {
         return end.time - begin
     }
 
+    /// Whether it has not ended before a time, so that what is told then may complete it.
+    func isOpen(at time: Int64) -> Bool {
+        time - begin <= RefreshRules.runLimit && (end.map { $0.time == time } ?? true)
+    }
+
     /// Whether a fact that is no start belongs to it.
     func includes(_ fact: RefreshFact) -> Bool {
         if hasStart { return fact.time - begin <= RefreshRules.reach }
@@ -98,7 +103,7 @@ struct RefreshRun {
         if fact.isAssumed { hasAssumedTimes = true }
         if fact.has(RefreshFact.outcomeCounted) { isOutcomeCounted = true }
         if fact.has(RefreshFact.judged) { isJudged = true }
-        if fact.isEnd, end == nil { end = (fact.time, place, fact.kind) }
+        if fact.isEnd, end == nil { end = (max(fact.time, begin), place, fact.kind) }
         switch fact.kind {
         case .started: isToldByLines = true
         case .checked:
@@ -196,6 +201,8 @@ struct RefreshRunCursor {
     private var next = 0
     private var current: RefreshRun?
     private var claimed = ClaimedFacts()
+    /// The place of the start of a run that began with what a whole second stamps before it.
+    private var startAhead: Int?
 
     init() {}
 
@@ -207,12 +214,16 @@ struct RefreshRunCursor {
             next += 1
             if fact.isOfSchedule {
                 current?.addSchedule(fact)
-            } else if fact.kind == .started {
+            } else if place != startAhead, fact.kind == .started {
                 claim(from: facts, at: place)
                 if let ended = begin(fact, at: place) { return ended }
             } else if claimed.contains(place) {
                 continue
-            } else if current?.includes(fact) == true {
+            } else if let start = startBehind(place, in: facts), start != startAhead {
+                startAhead = start
+                claim(from: facts, at: start)
+                if let ended = begin(fact, at: place, of: facts[start]) { return ended }
+            } else if place == startAhead || current?.includes(fact) == true {
                 current?.endPlace = place + 1
                 current?.add(fact, at: place)
             } else {
@@ -224,14 +235,27 @@ struct RefreshRunCursor {
         return current
     }
 
-    /// Begins a run with a fact and returns the run before it.
-    private mutating func begin(_ fact: RefreshFact, at place: Int) -> RefreshRun? {
-        var run = RefreshRun(fact, at: place, without: claimed)
+    /// Begins a run with its first fact and returns the run before it.
+    private mutating func begin(_ fact: RefreshFact, at place: Int, of start: RefreshFact? = nil) -> RefreshRun? {
+        var run = RefreshRun(start ?? fact, at: place, without: claimed)
         run.add(fact, at: place)
         var ended = current
         ended?.nextBegin = fact.time
         current = run
         return ended
+    }
+
+    /// The start next behind a fact whose stamp has no fraction, in the same second: an analytics event may be stamped
+    /// before the start of its run. Nil where the fact may complete the run before, or tells again what that has told.
+    private func startBehind(_ place: Int, in facts: [RefreshFact]) -> Int? {
+        let fact = facts[place]
+        guard fact.isWholeSecond,
+            let start = facts[place...].prefix(64).firstIndex(where: { $0.time > fact.time }),
+            facts[start].isStartWithinSecond, facts[start].time - fact.time < RefreshRules.second
+        else { return nil }
+        guard let run = current else { return start }
+        let before = facts[run.first..<place].reversed().prefix { fact.time - $0.time <= RefreshRules.moment }
+        return run.isOpen(at: fact.time) || before.contains { $0.kind == fact.kind } ? nil : start
     }
 
     /// Gives the run before a start what is told at the very time of the start and completes that run. Stamps are often

@@ -2,6 +2,7 @@
 
 import RefreshLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @Suite("Runs of the background refresh")
@@ -84,6 +85,51 @@ struct RefreshRunTests {
         #expect(try outcomes(events) == ["completed", "skipped"])
         #expect(try broken(events).isEmpty)
         #expect(try outcomes(Array(events.reversed())) == ["completed", "skipped"])
+    }
+
+    @Test("events in the whole second before the start of their run are of it, in every order of arrival")
+    func wholeSecondBeforeTheStart() throws {
+        let lines: [Told] = [
+            .started(0.2), .checked(0.4, 100), .sent(0.5), .completed(0.6, took: 0.4), .scheduled(0.7),
+        ]
+        let events = lines + [.sent(0), .completed(0, took: 0.4)]
+        var random = SplitMix64(seed: 1)
+        for _ in 0..<50 {
+            let order = events.shuffled(using: &random)
+            #expect(try outcomes(order) == ["completed"])
+            #expect(try broken(order).isEmpty)
+            var live = RefreshFold.keeping()
+            for told in order { try live.apply([told], at: 1) }
+            live.closeAll(from: 3)
+            #expect(live.totals.runs(.completed) == 1 && live.totals.notifications(.sent) == 1)
+            #expect(live.takeEffects().counted == 4)
+        }
+    }
+
+    @Test("an end in the whole second before the start of its run is its only one, and not before its begin")
+    func onlyEndIsBeforeTheStart() throws {
+        let events: [Told] = [.started(0.2), .completed(0)]
+        for events in [events, events.reversed()] {
+            let run = try #require(try RefreshFold.judged(events).first)
+            #expect(run.outcome == .completed && run.violations.isEmpty)
+            #expect(run.begin == .after(0.2) && run.end == run.begin)
+        }
+        #expect(try outcomes([.completed(0.1), .started(0.2)]) == ["completed", "incomplete"])
+        #expect(try outcomes([.completed(0), .started(1.2)]) == ["completed", "incomplete"])
+    }
+
+    @Test("an end in the second in which the next run starts is that of an open run, or tells again what that told")
+    func endOfAnOpenRun() throws {
+        let next: [Told] = [.started(0.2), .skipped(0.4, .tooRecent)]
+        let ended: [[Told]] = [
+            [.started(-3), .completed(0)], [.started(-3), .completed(-0.3), .completed(0)],
+        ]
+        for events in ended.map({ $0 + next }) {
+            #expect(try outcomes(events) == ["completed", "skipped"])
+            #expect(try outcomes(events.reversed()) == ["completed", "skipped"])
+        }
+        let late = try RefreshFold.judged([.started(-60), .completed(0), .started(0.2)])
+        #expect(late.map(\.outcome) == [.incomplete, .completed])
     }
 
     @Test("lines without times are in their order, and no rule about time applies to them")
