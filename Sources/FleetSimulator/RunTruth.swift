@@ -73,7 +73,7 @@ struct RunTruth: Sendable {
         case .runNotNotified:
             run.isNotificationSkipped = true
             if step.amount >= 0 {
-                toldNotifiedAt = run.begun - step.amount * Self.day
+                toldNotifiedAt = max(toldNotifiedAt ?? .min, run.begun - step.amount * Self.day)
                 leastDaysAgo = min(leastDaysAgo ?? .max, step.amount)
             } else {
                 isDenied = true
@@ -109,8 +109,10 @@ struct RunTruth: Sendable {
 
     private func judgeNotification(_ run: Run, hasTimes: Bool, _ truth: inout FleetTruth) {
         if let notified = run.notified {
-            let isSoon = hasTimes && notifiedAt.map { notified - $0 < Self.cadence * Self.day } ?? false
-            if run.isNotifiedAgain || isSoon { truth.add(.notifiedAgain) }
+            let isSoon = notifiedAt.map { notified - $0 < Self.cadence * Self.day } ?? false
+            // What a skip tells of may have been a day earlier.
+            let isToldSoon = toldNotifiedAt.map { notified - $0 < (Self.cadence - 1) * Self.day } ?? false
+            if run.isNotifiedAgain || hasTimes && (isSoon || isToldSoon) { truth.add(.notifiedAgain) }
         }
         guard run.isAvailable == true, run.end?.outcome == .completed, !isDenied, run.notified == nil,
             !run.isNotificationSkipped

@@ -147,6 +147,7 @@ extension RefreshFact {
 package enum RefreshRules {
     static let second: Int64 = 1_000_000
     private static let hour = 3_600 * second
+    static let day = 24 * hour
 
     /// A test is due this many days after the last one.
     package static let cadenceDays: Int64 = 90
@@ -155,7 +156,7 @@ package enum RefreshRules {
     /// The shortest time between two refreshes.
     package static let minimumInterval = 4 * hour
     /// The time within which the user is notified once.
-    static let notificationWindow = 90 * 24 * hour
+    static let notificationWindow = 90 * day
     /// The time within which a run must end.
     static let runLimit = 35 * second
     /// The target for the duration of a run.

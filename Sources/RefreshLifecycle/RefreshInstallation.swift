@@ -313,6 +313,19 @@ struct RefreshTerms: Sendable {
 
 // MARK: Checkpoints
 
+extension RefreshPast {
+    private static let deniedFlag: UInt8 = 1
+    private static let toldToADayFlag: UInt8 = 2
+
+    fileprivate var flags: UInt8 {
+        get { (isDenied ? Self.deniedFlag : 0) | (isToldToADay ? Self.toldToADayFlag : 0) }
+        set {
+            isDenied = newValue & Self.deniedFlag != 0
+            isToldToADay = newValue & Self.toldToADayFlag != 0
+        }
+    }
+}
+
 extension RefreshInstallation {
     /// The size of an encoded installation without its facts.
     static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 1 + 4
@@ -326,7 +339,7 @@ extension RefreshInstallation {
         writer.append(past.succeededAt)
         writer.append(past.notifiedAt)
         writer.append(past.toldNotifiedAt)
-        writer.append((past.isDenied ? 1 : 0) as UInt8)
+        writer.append(past.flags)
         writer.append(latest)
         writer.append(arrivedAt)
         writer.append(settlesAt)
@@ -345,8 +358,7 @@ extension RefreshInstallation {
         past.succeededAt = try reader.integer()
         past.notifiedAt = try reader.integer()
         past.toldNotifiedAt = try reader.integer()
-        let denied: UInt8 = try reader.integer()
-        past.isDenied = denied != 0
+        past.flags = try reader.integer()
         latest = try reader.integer()
         arrivedAt = try reader.integer()
         settlesAt = try reader.integer()

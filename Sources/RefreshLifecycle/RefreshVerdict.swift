@@ -9,6 +9,8 @@ struct RefreshPast: Hashable, Sendable {
     var notifiedAt = Int64.min
     /// The last notification as a later skip, or a run whose times are assumed, tells of it.
     var toldNotifiedAt = Int64.min
+    /// Whether that is less than a day later than the notification, since a skip with a real time tells its days.
+    var isToldToADay = false
     /// Whether notifications were not permitted when that was told last.
     var isDenied = false
 
@@ -22,12 +24,33 @@ struct RefreshPast: Hashable, Sendable {
     }
 
     private mutating func addToldNotification(_ run: RefreshRun) {
-        if run.hasAssumedTimes, let time = run.lastNotifiedAt { toldNotifiedAt = max(toldNotifiedAt, time) }
+        if run.hasAssumedTimes, let time = run.lastNotifiedAt { tell(notifiedAt: time, isToADay: false) }
         if run.isNotificationSkipped, run.notificationSkip == .alreadyNotified {
             // The skip rounds the days down, so that the notification may be almost a day older.
             let days = min(run.notifiedDaysAgo ?? 0, RefreshRules.mostDays)
-            toldNotifiedAt = max(toldNotifiedAt, run.begin - days * 86_400_000_000)
+            let isToADay = run.notifiedDaysAgo != nil && !run.hasAssumedTimes
+            tell(notifiedAt: run.begin - days * RefreshRules.day, isToADay: isToADay)
         }
+    }
+
+    private mutating func tell(notifiedAt time: Int64, isToADay: Bool) {
+        guard time > toldNotifiedAt else { return }
+        (toldNotifiedAt, isToldToADay) = (time, isToADay)
+    }
+
+    /// Whether a notification at a time is one too many.
+    fileprivate func forbidsNotification(at time: Int64) -> Bool {
+        isNotified(before: time) || isToldAsNotified(before: time)
+    }
+
+    /// Whether a run notified in the 90 days before a time.
+    fileprivate func isNotified(before time: Int64) -> Bool {
+        notifiedAt != .min && time - notifiedAt < RefreshRules.notificationWindow
+    }
+
+    /// Whether a skip tells of a notification in the 90 days before a time, even if that was a day older than told.
+    private func isToldAsNotified(before time: Int64) -> Bool {
+        isToldToADay && time - toldNotifiedAt < RefreshRules.notificationWindow - RefreshRules.day
     }
 
     private mutating func addPermission(_ run: RefreshRun) {
@@ -79,8 +102,7 @@ struct RefreshVerdict {
     private static func isNotifiedAgain(_ run: RefreshRun, _ past: RefreshPast) -> Bool {
         guard let time = run.notifiedAt else { return false }
         if run.notifiedAgainAt != nil { return true }
-        guard !run.hasAssumedTimes, past.notifiedAt != .min else { return false }
-        return time - past.notifiedAt < RefreshRules.notificationWindow
+        return !run.hasAssumedTimes && past.forbidsNotification(at: time)
     }
 
     /// A notification is missing where a test is available and nothing speaks against it.
@@ -150,7 +172,13 @@ extension RefreshRun {
             if let notifiedAt, let notifiedAgainAt {
                 return "notified twice, \(Self.span(notifiedAgainAt - notifiedAt)) apart; once in 90 days is allowed"
             }
-            return "notified \(Self.span((notifiedAt ?? begin) - past.notifiedAt)) after the last notification; "
+            let time = notifiedAt ?? begin
+            guard past.isNotified(before: time) else {
+                return
+                    "notified about \(Self.span(time - past.toldNotifiedAt)) after the last notification, of which an "
+                    + "earlier run tells; once in 90 days is allowed"
+            }
+            return "notified \(Self.span(time - past.notifiedAt)) after the last notification; "
                 + "once in 90 days is allowed"
         case .availabilityWrong:
             return "the check says that a test is \(isAvailable == true ? "" : "not ")available "

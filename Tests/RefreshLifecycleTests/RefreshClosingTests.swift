@@ -139,6 +139,22 @@ struct RefreshClosingTests {
         #expect(fold.totals.violations(.notifiedAgain) == 1)
     }
 
+    @Test("what a forgotten skip told of the last notification speaks against the next one, over a restart too")
+    func forgottenSkipCounts() throws {
+        var fold = RefreshFold.keeping()
+        try fold.apply([.started(0), .checked(1, 100), .alreadyNotified(1, 10), .completed(2), .scheduled(2)])
+        for run in 1...4 {
+            try fold.apply(.quiet(at: Double(run) * 5 * hours), at: Double(run) * 5 * hours)
+            fold.tick(at: Double(run) * 5 * hours + hours)
+        }
+        var store = RefreshStore()
+        store.save(fold.takeChanges())
+        var restored = try store.restore()
+        try restored.apply(.run(at: 70 * days), at: 70 * days)
+        restored.tick(at: 71 * days)
+        #expect(restored.totals.violations(.notifiedAgain) == 1)
+    }
+
     @Test("the log of a month that arrives at once is read like one that arrives as it was written")
     func manyRunsAtOnce() throws {
         var limits = RefreshLifecycleLimits()

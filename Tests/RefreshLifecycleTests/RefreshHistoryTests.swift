@@ -17,6 +17,8 @@ struct TrueRun {
     var days: Int64?
     var isAvailable = false
     var notification: RefreshNotification?
+    /// What a skip tells of the last notification.
+    var daysAgo: Int64 = 200
     var isScheduled = true
 
     init(at start: Double, hasLines: Bool, _ random: inout SplitMix64) {
@@ -45,6 +47,7 @@ struct TrueRun {
         if Bool.random(using: &random) {
             notification =
                 (hasLines ? RefreshNotification.allCases : [.sent, .failed]).randomElement(using: &random)
+            daysAgo = [0, 10, 88, 89, 200].randomElement(using: &random) ?? 200
         }
     }
 
@@ -66,7 +69,7 @@ struct TrueRun {
         case .sent?: addTwice(.sent(start + 1.2))
         case .failed?: addTwice(.notificationFailed(start + 1.2))
         case .notAuthorized?: told.append(.notAuthorized(start + 1.2))
-        case .alreadyNotified?: told.append(.alreadyNotified(start + 1.2, 200))
+        case .alreadyNotified?: told.append(.alreadyNotified(start + 1.2, daysAgo))
         case nil: break
         }
         switch end?.outcome {
@@ -123,7 +126,13 @@ struct TrueHistory {
         case .notifiedTooSoon: return run.notification == .sent && run.days.map { $0 < 90 } ?? false
         case .notifiedAgain:
             guard run.notification == .sent else { return false }
-            return before.contains { $0.notification == .sent && run.start - $0.start < 90 * days - 1e-6 }
+            return before.contains { other in
+                if other.notification == .alreadyNotified {
+                    // It may have been sent a day earlier than the days say.
+                    return run.start + 1.2 - (other.start - Double(other.daysAgo + 1) * days) < 90 * days - 1e-6
+                }
+                return other.notification == .sent && run.start - other.start < 90 * days - 1e-6
+            }
         case .availabilityWrong: return run.days.map { ($0 >= 90) != run.isAvailable } ?? false
         case .workedAfterSkip: return run.worksAfterSkip
         case .notNotified:
@@ -132,7 +141,12 @@ struct TrueHistory {
             }
             let told = before.last { $0.notification == .notAuthorized || $0.notification == .sent }
             if told?.notification == .notAuthorized { return false }
-            return !before.contains { $0.notification == .sent && run.start - ($0.start + 1.2) < 90 * days - 1e-6 }
+            return !before.contains { other in
+                if other.notification == .alreadyNotified {
+                    return run.start - (other.start - Double(other.daysAgo) * days) < 90 * days - 1e-6
+                }
+                return other.notification == .sent && run.start - (other.start + 1.2) < 90 * days - 1e-6
+            }
         case .runNotEnded: return run.hasLines && (run.end.map { $0.after > 35 } ?? true)
         case .nextNotScheduled:
             guard run.hasLines, let end, !run.isScheduled else { return false }

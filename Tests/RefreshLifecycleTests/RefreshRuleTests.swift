@@ -21,7 +21,7 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "\(rule) is \(isBroken ? "broken" : "kept"): \(name)" }
 
-    static let all = soon + notified + checks + ends + schedules + durations
+    static let all = soon + notified + told + checks + ends + schedules + durations
 
     private static let soon = [
         RuleRow(
@@ -117,6 +117,25 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
             true,
             "told as notified 90 days before",
             [.started(0), .checked(1, 100), .alreadyNotified(1, 10), .completed(2)] + .quiet(100, at: 80 * days)
+        ),
+    ]
+
+    /// A run that skips its notification because one was sent some days before.
+    private static func skipping(_ daysAgo: Int64) -> [Told] {
+        [.started(0), .checked(1, 100), .alreadyNotified(1, daysAgo), .completed(2), .scheduled(2)]
+    }
+
+    private static let told = [
+        RuleRow("notified_again", true, "ten hours after a skip tells of one", skipping(10) + .run(at: 10 * hours)),
+        RuleRow("notified_again", true, "89 days after one that a skip tells", skipping(10) + .run(at: 79 * days - 2)),
+        RuleRow("notified_again", false, "perhaps 90 days after it", skipping(10) + .run(at: 79 * days)),
+        RuleRow("notified_again", false, "a skip tells of 90 days", skipping(90) + .run(at: 10 * hours)),
+        RuleRow("notified_again", false, "before the skip", .run(at: -10 * hours) + skipping(0)),
+        RuleRow(
+            "notified_again",
+            false,
+            "after a skip, without times",
+            (skipping(10) + [Told].run(at: 10)).map { $0.assumed() }
         ),
     ]
 
@@ -232,6 +251,18 @@ struct RefreshRuleTests {
                 }
             }
         }
+    }
+
+    @Test("a notification too many is told with the time since the last one, as a skip tells it where none was seen")
+    func timeSinceToldNotification() throws {
+        let skipping: [Told] = [.started(0), .checked(1, 100), .alreadyNotified(1, 10), .completed(2), .scheduled(2)]
+        let runs = try RefreshFold.judged(skipping + .run(at: 10 * hours))
+        #expect(
+            runs.flatMap(\.violations).map(\.detail) == [
+                "notified about 10 days after the last notification, of which an earlier run tells; "
+                    + "once in 90 days is allowed"
+            ]
+        )
     }
 
     @Test("events of installations that are not told apart are counted one by one")
