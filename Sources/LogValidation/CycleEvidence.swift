@@ -68,7 +68,7 @@ struct CycleEvidence: Sendable {
         }
     }
 
-    /// Whether a notification was delivered twice, more than a minute apart.
+    /// Whether a notification was delivered twice, more than a second apart.
     private(set) var isDeliveredAgain = false
     /// The first delivery, and those of other passes of a schedule that keeps its id.
     private var delivery: Delivery?
@@ -77,7 +77,7 @@ struct CycleEvidence: Sendable {
     private struct Delivery {
         /// More passes of one schedule than are open at once.
         static let limit = 64
-        private static let oneNotification: Int64 = 60_000_000
+        private static let oneNotification: Int64 = 1_000_000
         /// As far as a delivery that names no notification time may be from another one of its pass.
         private static let onePass: Int64 = 12 * 3_600_000_000
 

@@ -285,7 +285,9 @@ extension GuideScenario.Expectation {
         },
         found: { facts in
             let again = facts.cycles.count(where: \.isDeliveredAgain)
-            return "\(facts.delivered) deliveries" + (again > 0 ? ", \(again) of them twice" : "")
+            guard again == 0 else { return "\(notifications(again)) delivered more than once" }
+            let delivered = facts.cycles.count { $0.closed.stages.delivered != nil }
+            return "\(facts.delivered) deliveries of \(notifications(delivered))"
         }
     )
 
@@ -320,6 +322,10 @@ extension GuideScenario.Expectation {
         { facts in facts.totals.scheduled == UInt64(facts.cycles.count { $0.closed.stages.scheduled != nil }) },
         found: { "\($0.totals.scheduled) submissions" }
     )
+
+    private static func notifications(_ count: Int) -> String {
+        count == 1 ? "1 notification" : "\(count) notifications"
+    }
 
     static let notDelivered = Self("no delivery", { $0.delivered == 0 }, found: { "\($0.delivered)" })
 }
