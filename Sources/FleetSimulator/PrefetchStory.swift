@@ -109,7 +109,9 @@ struct PrefetchStory: Sendable {
         let what = isToday ? incident : nextIncident
         let isRefused = isToday && isFirst && what == .refused
         if isToday, what == .leadCapped { diary.tell(.leadCapped, of: appointment, at: time) }
-        if what != .schedulingUntold {
+        // The plugin is asked again and submits nothing, because the task is waiting.
+        let isWaiting = what == .repeated && !isFirst
+        if what != .schedulingUntold, !isWaiting {
             diary.tell(isRefused ? .submissionRefused : .submitted, of: appointment, at: time + 1_500) {
                 $0.begin = appointment.begin
                 $0.minutes = minutes

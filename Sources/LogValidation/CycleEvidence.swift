@@ -71,10 +71,10 @@ struct CycleEvidence: Sendable {
     /// Whether a notification was delivered twice, more than a second apart.
     private(set) var isDeliveredAgain = false
     /// The first delivery, and those of other passes of a schedule that keeps its id.
-    private var delivery: Delivery?
-    private var otherDeliveries: [Delivery] = []
+    private var delivery: Telling?
+    private var otherDeliveries: [Telling] = []
 
-    private struct Delivery {
+    private struct Telling {
         /// More passes of one schedule than are open at once.
         static let limit = 64
         private static let oneNotification: Int64 = 1_000_000
@@ -85,28 +85,72 @@ struct CycleEvidence: Sendable {
         var time: Timestamp
 
         /// Whether both are of one notification.
-        func isOfPass(of other: Delivery) -> Bool {
+        func isOfPass(of other: Telling) -> Bool {
             if let due, let otherDue = other.due { return due == otherDue }
             return abs(time.microseconds - other.time.microseconds) < Self.onePass
         }
 
-        func isAnother(than other: Delivery) -> Bool {
+        func isAnother(than other: Telling) -> Bool {
             abs(time.microseconds - other.time.microseconds) > Self.oneNotification
         }
     }
 
     /// Adds a delivery of a notification that is due at a time, where that is told.
     mutating func addDelivery(at time: Timestamp, due: Timestamp?) {
-        let new = Delivery(due: due, time: time)
+        let new = Telling(due: due, time: time)
         guard let delivery else {
             delivery = new
             return
         }
         if let same = delivery.isOfPass(of: new) ? delivery : otherDeliveries.first(where: { $0.isOfPass(of: new) }) {
             isDeliveredAgain = isDeliveredAgain || new.isAnother(than: same)
-        } else if otherDeliveries.count < Delivery.limit {
+        } else if otherDeliveries.count < Telling.limit {
             otherDeliveries.append(new)
         }
+    }
+
+    /// Whether the task of a notification was submitted twice.
+    private(set) var isSubmittedAgain = false
+    /// The first submission of each form and pass.
+    private var submissions: [Submission] = []
+
+    private struct Submission {
+        /// How it is told, which two tellings of one submission may differ in.
+        struct Form: Equatable {
+            var isLogLine: Bool
+            var namesBegin: Bool
+            var namesLead: Bool
+            var isTimeAssumed: Bool
+        }
+
+        /// Stamps in other forms are often cut to the second.
+        private static let oneSubmission: Int64 = 1_000_000
+
+        var form: Form
+        var telling: Telling
+
+        func isOfPass(of other: Submission) -> Bool { telling.isOfPass(of: other.telling) }
+
+        func isAnother(than other: Submission) -> Bool {
+            if form == other.form { return telling.time != other.telling.time }
+            let distance = abs(telling.time.microseconds - other.telling.time.microseconds)
+            return distance >= Self.oneSubmission && !form.isTimeAssumed && !other.form.isTimeAssumed
+        }
+    }
+
+    /// Adds a submission of a notification's task.
+    mutating func addSubmission(_ event: Event, isLogLine: Bool) {
+        let form = Submission.Form(
+            isLogLine: isLogLine,
+            namesBegin: event.earliestBeginDate != nil,
+            namesLead: event.minutes != nil,
+            isTimeAssumed: event.isTimeAssumed
+        )
+        let new = Submission(form: form, telling: Telling(due: event.scheduledFor, time: event.timestamp))
+        let others = submissions.filter { $0.isOfPass(of: new) }
+        isSubmittedAgain = isSubmittedAgain || others.contains { new.isAnother(than: $0) }
+        guard !others.contains(where: { $0.form == form }), submissions.count < Telling.limit else { return }
+        submissions.append(new)
     }
 
     func sighting(_ kind: EventKind) -> Sighting? {

@@ -196,6 +196,7 @@ struct CycleNotes {
         if event.kind == .notificationDelivered {
             notes[index].evidence.addDelivery(at: event.timestamp, due: event.scheduledFor)
         }
+        if event.kind == .prefetchScheduled { notes[index].evidence.addSubmission(event, isLogLine: isLogLine) }
         if hasDetails { notes[index].details[0].add(event, bytes, line: Int(place.line)) }
     }
 

@@ -319,8 +319,16 @@ extension GuideScenario.Expectation {
 
     static let scheduledOnce = Self(
         "one submission for each notification",
-        { facts in facts.totals.scheduled == UInt64(facts.cycles.count { $0.closed.stages.scheduled != nil }) },
-        found: { "\($0.totals.scheduled) submissions" }
+        { facts in
+            facts.totals.scheduled == UInt64(facts.cycles.count { $0.closed.stages.scheduled != nil })
+                && !facts.cycles.contains(where: \.isSubmittedAgain)
+        },
+        found: { facts in
+            let again = facts.cycles.count(where: \.isSubmittedAgain)
+            guard again == 0 else { return "\(notifications(again)) submitted more than once" }
+            let scheduled = facts.cycles.count { $0.closed.stages.scheduled != nil }
+            return "\(facts.totals.scheduled) submissions for \(notifications(scheduled))"
+        }
     )
 
     private static func notifications(_ count: Int) -> String {

@@ -22,6 +22,8 @@ struct JudgedCycle: Sendable {
     var cut: LogCut = []
     /// Whether its notification was delivered twice.
     var isDeliveredAgain = false
+    /// Whether its task was submitted twice.
+    var isSubmittedAgain = false
     /// Whether its device's log tells that the task was registered.
     var isRegistered = true
     /// The lines that show the violations, in their order; nil for one without a line of its own.

@@ -306,6 +306,7 @@ struct JudgementFolding {
         let log = notes.logs.indices.contains(note.device) ? notes.logs[note.device] : DeviceLog()
         cycle.kinds = evidence.kinds
         cycle.isDeliveredAgain = evidence.isDeliveredAgain
+        cycle.isSubmittedAgain = evidence.isSubmittedAgain
         cycle.isRegistered = log.kinds.contains(.prefetchRegistered)
         cycle.cut = isWhole ? [] : LogCut(cycle.closed, evidence, in: log)
         if !cycle.cut.isEmpty {

@@ -76,8 +76,8 @@ struct NamedScenarioTests {
         "bgtask-execution-failure": start
             + Story.told(543, "fetch", "Task marked complete (success=false) due to error", "prefetch_completed")
             + Story.onDemand(),
-        "repeated-scheduling": Story.launch(0) + Story.scheduling(0) + Story.scheduling(1) + Story.prefetch(540)
-            + Story.shown(),
+        "repeated-scheduling": Story.launch(0) + Story.scheduling(0) + Story.notification(1, due: 720, id: "a")
+            + Story.prefetch(540) + Story.shown(),
         "permission-revoked": Story.launch(0) + Story.scheduling() + Story.prefetch(540) + Story.launch(4_000),
     ]
 
@@ -129,6 +129,33 @@ struct NamedScenarioTests {
         let again = delivered.prefix(11) + "\(hour + 11)" + delivered.dropFirst(13)
         #expect(try JudgedLog.judge(lines).check([scenario]).allSatisfy(\.isPassed))
         #expect(try !JudgedLog.judge(lines + [String(again)]).check([scenario]).allSatisfy(\.isPassed))
+    }
+
+    @Test("a task that is submitted twice within seconds fails the scenario of repeated scheduling", arguments: [1, 5])
+    func submittedTwice(seconds: Int) throws {
+        let scenario = try #require(GuideScenario.named("repeated-scheduling"))
+        let story = Story.scheduling(0) + Story.scheduling(seconds) + Story.prefetch(540) + Story.shown()
+        for input in [JudgedLog.lines(story), story.events] {
+            #expect(
+                try JudgedLog.judge(input).check([scenario]).flatMap(\.failures) == [
+                    "expected one submission for each notification, found 1 notification submitted more than once"
+                ]
+            )
+        }
+    }
+
+    @Test("a submission that is told in other forms, or by the same line again, is one")
+    func submittedOnce() throws {
+        let scenario = try #require(GuideScenario.named("repeated-scheduling"))
+        let story = Story.scheduling(0) + Story.prefetch(540) + Story.shown()
+        var lines = JudgedLog.lines(story)
+        let place = try #require(lines.firstIndex { $0.contains("BGAppRefreshTask scheduled") })
+        let minutes = "Prefetch scheduled 5 minutes before notification (notificationTime=\(Story.time(720)))"
+        let stamp = "\(Story.time(0))".replacing("Z", with: ".400Z")
+        lines.insert(contentsOf: [lines[place], "\(stamp) [DNP-FETCH] \(minutes)"], at: place + 1)
+        #expect(try JudgedLog.judge(lines).check([scenario]).flatMap(\.failures) == [])
+        let twin = story.events.filter { $0.contains("prefetch_scheduled") }
+        #expect(try JudgedLog.judge(JudgedLog.lines(story) + twin).check([scenario]).flatMap(\.failures) == [])
     }
 
     @Test("an unknown scenario gets the nearest name")
