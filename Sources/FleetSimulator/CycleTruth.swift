@@ -282,7 +282,7 @@ struct CycleTruth: Sendable {
 
     /// The rules about time.
     private func eachLate(isAndroid: Bool, _ body: (BrokenRule) -> Void) {
-        if let scheduled, let begin, begin - scheduled.planned < 60 * Self.second { body(.leadBelowMinimum) }
+        if let scheduled, let begin, begin - scheduled.planned <= 59 * Self.second { body(.leadBelowMinimum) }
         if let last = attempts.last(where: { $0.executed != nil })?.executed, last.planned > due {
             body(.executedAfterNotification)
         }

@@ -240,8 +240,15 @@ extension ViolationTests {
             .leadBelowMinimum,
             "less than a minute",
             "may begin 59 s after its scheduling; the minimum is 60 s",
-            broken: cycle(begins: 59.999_999),
-            kept: cycle(begins: 60)
+            broken: cycle(begins: 59),
+            kept: cycle(begins: 59.001)
+        ),
+        Row(
+            .leadBelowMinimum,
+            "less than a minute by whole seconds alone",
+            "may begin 58 s after its scheduling; the minimum is 60 s",
+            broken: cycle(scheduled: 0.123_456, begins: 59),
+            kept: cycle(scheduled: 0.999_999, begins: 60)
         ),
         Row(
             .missedWindow,

@@ -217,7 +217,9 @@ struct ShownViolationTests {
 
     static let leads = [
         Row("begins 60 s later", TestEvent(.prefetchScheduled, 0).begins(60), []),
-        Row("begins 59.999999 s later", TestEvent(.prefetchScheduled, 0).begins(59.999999), [.leadBelowMinimum]),
+        Row("begins 59.000001 s later", TestEvent(.prefetchScheduled, 0).begins(59.000001), []),
+        Row("begins 59 s later", TestEvent(.prefetchScheduled, 0).begins(59), [.leadBelowMinimum]),
+        Row("begins 58.9 s later", TestEvent(.prefetchScheduled, 0.1).begins(59), [.leadBelowMinimum]),
         Row("begins before it is scheduled", TestEvent(.prefetchScheduled, 0).begins(-1), [.leadBelowMinimum]),
         Row("begins nobody knows when", TestEvent(.prefetchScheduled, 0), []),
         Row("a time that only orders", TestEvent(.prefetchScheduled, 0).begins(1).assumed(), []),
@@ -277,7 +279,7 @@ struct ShownViolationTests {
             let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
             func near(_ seconds: Double) -> Double { seconds + Double(Int.random(in: -2...2, using: &random)) / 1_000 }
             let around = [0.0, 180, -180, 60][Int.random(in: 0..<4, using: &random)]
-            var told = TestEvent(kind, near(around), due: 0.0004).begins(near(around + 60))
+            var told = TestEvent(kind, near(around), due: 0.0004).begins(near(around + 59))
             if kind == .prefetchCycleComplete { told = told.summing() }
             if Bool.random(using: &random) { told = told.ttl(60).aged(near(60)) }
             if Bool.random(using: &random) {

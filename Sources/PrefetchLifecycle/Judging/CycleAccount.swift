@@ -46,7 +46,7 @@ struct CycleAccount {
     /// Whether something later than a scheduling was seen.
     private(set) var hasBegun = false
     private(set) var asserted: Fact.Detail = []
-    /// The smallest lead of a task, in seconds.
+    /// The smallest lead of a task, in microseconds.
     private(set) var lead: Int64?
     /// Whether each hash is equal to the nearest one before it that it is held against; nil where none is.
     private(set) var scheduleHashMatches: Bool?
@@ -96,8 +96,8 @@ struct CycleAccount {
                 let begin = fact.begin.begin(at: time, window: window, due: cycle.due) ?? window
                 firstBegin = firstBegin ?? begin
                 submit(begin: begin, at: time)
-                if let factLead = fact.begin.lead(at: time), facts.isFirst(index) {
-                    lead = min(lead ?? factLead, factLead)
+                if fact.begin.lead(at: time) != nil, let begin, facts.isFirst(index) {
+                    lead = min(lead ?? .max, begin.microseconds - time.microseconds)
                 }
             case .executed:
                 guard fact.value != executedAt else { continue }

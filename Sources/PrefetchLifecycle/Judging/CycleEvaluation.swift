@@ -260,7 +260,7 @@ struct CycleEvaluation {
         )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
-        judge(.leadBelowMinimum, planned.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
+        judge(.leadBelowMinimum, planned.lead.map(LifecycleRules.isBelowMinimum(lead:)) ?? false)
         if let started = planned.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
@@ -342,7 +342,7 @@ struct PlannedTimes {
     let waitingBegin: Timestamp?
     let lateStart: (started: Timestamp, begin: Timestamp)?
     let lastStarted: Timestamp?
-    /// The smallest lead of a task, in seconds.
+    /// The smallest lead of a task, in microseconds.
     let lead: Int64?
     let used: Timestamp?
     /// The delivery of the content that was used; its use where no delivery is told.

@@ -40,7 +40,7 @@ extension CycleEvaluation {
         case .scheduledWhileDenied:
             "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
         case .leadBelowMinimum:
-            "the task may begin \(planned.lead ?? 0) s after its scheduling; "
+            "the task may begin \(Timestamp(microseconds: planned.lead ?? 0).wholeSeconds) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
         case .nextNotScheduled:
             "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "

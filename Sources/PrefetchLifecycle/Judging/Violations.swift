@@ -19,6 +19,12 @@ enum LifecycleRules {
     }
     /// `leadBelowMinimum`: a task must be scheduled at least 60 s before its earliest begin.
     static let minimumLeadSeconds: Int64 = 60
+
+    /// Whether a lead is too small: by a second or more, because logs print an earliest begin in whole seconds.
+    static func isBelowMinimum(lead microseconds: Int64) -> Bool {
+        microseconds <= minimumLeadSeconds * 1_000_000 - sameTimeMicroseconds
+    }
+
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
     /// `missedNotRescheduled`, `notRescheduledAfterLaunch`: a launch must be followed by a reaction within 5 minutes.
@@ -31,7 +37,7 @@ enum LifecycleRules {
     static let pendingLimit: Int64 = 64
     /// `leadDiffers`: the lead of a submission that tells none, in minutes.
     static let defaultLeadMinutes: Int64 = 5
-    /// `leadDiffers`, `scheduleTimeDiffers`: times are the same to the second.
+    /// `leadDiffers`, `scheduleTimeDiffers`, `leadBelowMinimum`: times are the same to the second.
     static let sameTimeMicroseconds: Int64 = 1_000_000
     /// `scheduleTimeDiffers`: farther times are those of another pass.
     static let otherPassMicroseconds: Int64 = 12 * 3_600 * 1_000_000
@@ -70,7 +76,7 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
     case secondActiveTask = 9
     /// Scheduled after notifications were denied, in the same cycle or in the installation, without a grant since.
     case scheduledWhileDenied = 10
-    /// The earliest begin is less than 60 s after the scheduling.
+    /// The earliest begin is less than 60 s after the scheduling, by a second or more.
     case leadBelowMinimum = 11
     /// Executed, nothing scheduled from its second on within 24 h, and the installation went on for longer.
     case nextNotScheduled = 12
@@ -195,7 +201,7 @@ extension Event {
     /// | `notification_delivered` | `drift_exceeded` | more than 180 s, or 60 s on Android, from its notification time |
     /// | `notification_delivered`, `prefetch_used_for_notification` | `stale_content_used` | age over ttl |
     /// | `prefetch_cycle_complete` | `stale_content_used` | age over ttl, unless the content was not used |
-    /// | `prefetch_scheduled` | `lead_below_minimum` | earliest begin less than 60 s after it |
+    /// | `prefetch_scheduled` | `lead_below_minimum` | earliest begin at most 59 s after it |
     /// | `prefetch_executed` | `executed_after_notification` | after its notification time |
     /// | `rolling_window` | `pending_limit_exceeded` | more pending than its limit |
     /// | any with `telemetry` | `counters_out_of_pattern` | more successes than executions, or executions than submissions |
@@ -241,7 +247,7 @@ extension Event {
 
     private var isLeadTooSmall: Bool {
         guard !isTimeAssumed, let earliestBeginDate else { return false }
-        return earliestBeginDate.microseconds - timestamp.microseconds < LifecycleRules.minimumLeadSeconds * 1_000_000
+        return LifecycleRules.isBelowMinimum(lead: earliestBeginDate.microseconds - timestamp.microseconds)
     }
 
     private var isExecutedLate: Bool {
