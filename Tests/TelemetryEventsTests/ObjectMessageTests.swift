@@ -89,6 +89,18 @@ struct ObjectMessageTests {
         }
     }
 
+    @Test(
+        "the entries of a collector are foreign, or one that follows them would read its own without end",
+        arguments: [
+            "Nov 15 05:00:00 host dnp-telemetry[42]: ", "2025-11-15T05:56:00+0000 host dnp-telemetry: ",
+            "<14>1 2025-11-15T05:56:00Z host dnp-telemetry 42 - - ",
+        ]
+    )
+    func entriesOfCollectors(heading: String) throws {
+        let reading = try LogReading("\(heading)\(Self.event)\n")
+        #expect(reading.events.isEmpty && reading.rejections == [] && reading.lines.foreign == 1)
+    }
+
     @Test("an event in a string, in a member and behind other words than a preamble is foreign")
     func eventInOtherText() throws {
         for start in ["\"payload\": ", "'\"", "#\"", "2025-11-15T05:56:00Z \"body\": ", "sent: one ", "x="] {

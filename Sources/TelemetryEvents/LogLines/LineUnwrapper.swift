@@ -86,7 +86,7 @@ struct LineUnwrapper: Sendable {
         var line = UnwrappedLine()
         if let wrapper {
             readForced(wrapper, bytes, range, scratch: &scratch, into: &line)
-            readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
+            readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         } else {
             readDetected(bytes, range, scratch: &scratch, into: &line)
         }
@@ -105,7 +105,7 @@ struct LineUnwrapper: Sendable {
     ) {
         let cursor = LineCursor(range)
         if header != nil, readAfterHeader(bytes, cursor, into: &line) {
-            return readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
+            return readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         }
         let first = cursor.peek(bytes)
         if first.isDigit {
@@ -117,7 +117,7 @@ struct LineUnwrapper: Sendable {
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
-        readObject(ofMessageIn: bytes, scratch: &scratch, into: &line)
+        readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)

@@ -41,19 +41,22 @@ extension LineUnwrapper {
     @inline(__always)
     mutating func readObject(
         ofMessageIn bytes: Span<UInt8>,
+        _ range: Range<Int>,
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) {
         guard line.beginsObject(bytes), !line.isInScratch, !line.isEvent else { return }
-        readObject(bytes, behindHeadingOf: &line, scratch: &scratch)
+        readObject(bytes, behind: range.lowerBound..<line.text.lowerBound, of: &line, scratch: &scratch)
     }
 
     @inline(never)
     private mutating func readObject(
         _ bytes: Span<UInt8>,
-        behindHeadingOf line: inout UnwrappedLine,
+        behind heading: Range<Int>,
+        of line: inout UnwrappedLine,
         scratch: inout [UInt8]
     ) {
+        guard !Self.isOfCollector(heading, bytes) else { return }
         var inner = UnwrappedLine()
         if !StructlogLine.readCut(bytes, line.text, into: &inner) {
             switch ObjectMessage(bytes, line.text) {
@@ -71,6 +74,18 @@ extension LineUnwrapper {
             scratch.append(bytes, line.device)
         }
         line = inner
+    }
+
+    /// Whether a heading names a collector, which has counted what it writes: it would read its own entries without end.
+    private static func isOfCollector(_ heading: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        let name: StaticString = "dnp-telemetry"
+        let length = name.utf8CodeUnitCount
+        var place = heading.lowerBound
+        while place + length <= heading.upperBound {
+            if bytes.equals(name, in: place..<place + length) { return true }
+            place += 1
+        }
+        return false
     }
 
     private mutating func read(
