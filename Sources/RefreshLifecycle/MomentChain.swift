@@ -38,8 +38,9 @@ extension [RefreshFact] {
     func lastStart(inSecondOf place: Int) -> Int? {
         let fact = self[place]
         guard fact.isWholeSecond else { return nil }
-        let second = self[place...].prefix { $0.time - fact.time < RefreshRules.second }
-        return second.lastIndex(where: \.isStartWithinSecond)
+        var last = firstPlace(from: fact.time + RefreshRules.second) - 1
+        while self[last].time > fact.time, !self[last].isStartWithinSecond { last -= 1 }
+        return self[last].time > fact.time ? last : nil
     }
 
     /// The facts that are stamped with the whole second of a start, where it is the last one of that second.
