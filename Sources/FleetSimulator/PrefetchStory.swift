@@ -110,7 +110,7 @@ struct PrefetchStory: Sendable {
         let isRefused = isToday && isFirst && what == .refused
         if isToday, what == .leadCapped { diary.tell(.leadCapped, of: appointment, at: time) }
         // The plugin is asked again and submits nothing, because the task is waiting.
-        let isWaiting = what == .repeated && !isFirst
+        let isWaiting = isToday && what == .repeated && !isFirst
         if what != .schedulingUntold, !isWaiting {
             diary.tell(isRefused ? .submissionRefused : .submitted, of: appointment, at: time + 1_500) {
                 $0.begin = appointment.begin
