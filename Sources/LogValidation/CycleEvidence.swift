@@ -66,6 +66,8 @@ struct CycleEvidence: Sendable {
             add(sighting.kind, at: sighting.firstTime, sighting.first, isLogLine: other.isOfLogLines)
             add(sighting.kind, at: sighting.lastTime, sighting.last, isLogLine: other.isOfLogLines)
         }
+        isDeliveredAgain = isDeliveredAgain || other.isDeliveredAgain
+        isSubmittedAgain = isSubmittedAgain || other.isSubmittedAgain
     }
 
     /// Whether a notification was delivered twice, more than a second apart.
@@ -132,7 +134,8 @@ struct CycleEvidence: Sendable {
         func isOfPass(of other: Submission) -> Bool { telling.isOfPass(of: other.telling) }
 
         func isAnother(than other: Submission) -> Bool {
-            if form == other.form { return telling.time != other.telling.time }
+            // Lines without a time are in order, so that each is told once.
+            if form.isTimeAssumed, form == other.form { return telling.time != other.telling.time }
             let distance = abs(telling.time.microseconds - other.telling.time.microseconds)
             return distance >= Self.oneSubmission && !form.isTimeAssumed && !other.form.isTimeAssumed
         }

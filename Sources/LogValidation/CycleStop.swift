@@ -67,7 +67,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
     private static let longestTask: Int64 = 30_000_000
     /// A delivery may be so late.
     private static let drift: Int64 = 180_000_000
-    /// A daily task is scheduled not longer before it runs.
+    /// A daily task is scheduled not longer before it runs, unless its device travels.
     private static let longestSchedule: Int64 = 26 * 3_600_000_000
     /// A fetch lies not longer before its delivery.
     private static let longestLead: Int64 = 1_800_000_000
@@ -106,7 +106,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
         guard let begin = log.firstTime else { return }
         let distance = evidence.firstTime.microseconds - begin.microseconds
         if Self.isInside(first.kind, log, first.place) {
-            if Self.beginsInside(log), distance <= Self.longestSchedule { insert(.beginning) }
+            let longest = log.kinds.contains(.timezoneChanged) ? 2 * Self.longestSchedule : Self.longestSchedule
+            if Self.beginsInside(log), distance <= longest { insert(.beginning) }
             if Self.beginsBehindRun(log), distance <= Self.longestLead { insert(Self.fetch) }
             if log.beginsInTask(of: cycle), distance <= Self.longestTask { formUnion([.beginning, Self.fetch]) }
         }
@@ -160,6 +161,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
         case .executedWithoutScheduled: contains(.beginning)
         case .successWithoutExecuted, .failureWithoutExecuted: contains(Self.fetch)
         case .usedWithoutSuccess: contains(Self.fetch) && !evidence.kinds.contains(.prefetchExecuted)
+        case .duplicateTerminal, .outOfOrder: contains(Self.fetch) && evidence.beginsWithResult
         case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
         default: false
         }
@@ -187,6 +189,12 @@ extension CycleEvidence {
 
     fileprivate func hasResult(since executed: Timestamp) -> Bool {
         Self.results.contains { kind in sighting(kind).map { $0.lastTime >= executed } ?? false }
+    }
+
+    /// Whether a result comes before all executions, so that its own is not in the log.
+    fileprivate var beginsWithResult: Bool {
+        guard let executed = sighting(.prefetchExecuted)?.firstTime else { return false }
+        return Self.results.contains { kind in sighting(kind).map { $0.firstTime < executed } ?? false }
     }
 
     /// Whether an execution before the last one had no result either, which no end of the log explains.

@@ -43,6 +43,9 @@ extension [RefreshFact] {
         return self[last].time > fact.time ? last : nil
     }
 
+    /// As many facts before a start may be of its run.
+    private static var mostEarly: Int { 64 }
+
     /// The facts that are stamped with the whole second of a start, where it is the last one of that second.
     func places(ofSecondOf start: Int) -> Range<Int> {
         guard self[start].isStartWithinSecond else { return start..<start }
@@ -51,8 +54,8 @@ extension [RefreshFact] {
             if fact.time - second >= RefreshRules.second { break }
             if fact.isStartWithinSecond { return start..<start }
         }
-        let first = firstPlace(from: second)
-        return first..<(self[first...].firstIndex { $0.time > second } ?? start)
+        let end = firstPlace(from: second + 1)
+        return Swift.max(firstPlace(from: second), end - Self.mostEarly)..<end
     }
 
     private func firstPlace(from time: Int64) -> Int {

@@ -152,6 +152,33 @@ struct CutLogTests {
         #expect(try JudgedLog.judge(bare).cycles.map(\.closed.failureReason) == [.auth, nil])
     }
 
+    @Test("a log that begins behind the first of two attempts does not hold its result against the second one")
+    func cutBetweenAttempts() throws {
+        let lines = [
+            "2025-11-15T05:50:10Z [DNP-FETCH] Task completed (success=false, reason=NETWORK)",
+            "2025-11-15T05:51:16Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T05:51:16Z [DNP-FETCH] Starting fetch (scheduleId=d, notificationTime=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:51:18Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+        ]
+        #expect(try JudgedLog.judge(lines).verdict(strict: true) == .coherent)
+        #expect(try JudgedLog.judge(Array(lines.dropLast())).verdict(strict: true) == .coherent)
+    }
+
+    @Test("a device that travels may run a task two days after its scheduling, which a cut log does not show")
+    func cutBeforeTravelling() throws {
+        let lines = [
+            "2025-11-14T05:50:10Z [DNP-FETCH] Task completed (success=true)",
+            "2025-11-14T12:00:00Z [DNP-PLUGIN] Timezone changed, but UTC schedule unchanged",
+            "2025-11-15T18:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T18:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T18:53:00Z)",
+        ]
+        #expect(try JudgedLog.judge(lines).verdict() == .coherent)
+        let atHome = lines.filter { !$0.contains("Timezone") }
+        #expect(
+            try JudgedLog.judge(atHome).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
+        )
+    }
+
     @Test("an execution at the end of a log has no result yet, also behind the delivery")
     func cutBehindTheDelivery() throws {
         let lines =

@@ -26,12 +26,15 @@ struct EventTraces {
     private var depth = 0
     /// The depth down to which names are read.
     private var deepest = 0
-    /// Whether the JSON is the message of some program, whose own `event` may be anything.
+    /// Whether the value of `event` is a kind.
+    private var hasKind = false
+    /// Whether the JSON is the message of some program, whose own `event` and other names may be anything.
     private var isMessage = false
 
     private var areFound: Bool {
+        if isMessage { return hasKind || hasTellingName && hasTimestamp || isPluginError }
         if hasTellingName || isPluginError { return true }
-        return !isMessage && (hasAnswerName && !hasForeignName || hasKnownName && !hasUnknownName)
+        return hasAnswerName && !hasForeignName || hasKnownName && !hasUnknownName
     }
     /// Whether it is an error object of the plugin.
     private var isPluginError: Bool { hasErrorCode && hasMessage && hasTimestamp }
@@ -189,7 +192,7 @@ struct EventTraces {
     /// Notes whether the value of `event` is a kind.
     private mutating func noteKind(_ bytes: Span<UInt8>, _ value: LineCursor) {
         guard let text = Self.string(bytes, value) else { return }
-        if EventVocabulary.shared.kinds.value(of: bytes, text) != nil { hasTellingName = true }
+        if EventVocabulary.shared.kinds.value(of: bytes, text) != nil { hasKind = true }
     }
 
     /// The content of a string; nil for another value, and for a string that was cut.

@@ -30,6 +30,8 @@ public struct LogParser: Sendable {
     private var carrier = 0
     /// The carrier of the pending events.
     private var pendingCarrier = 0
+    /// The host that the heading of the pending events names; empty for none.
+    private var pendingHost: [UInt8] = []
     private var carrierDevices = PseudonymCache()
     /// The open cycles of the version before, whose events name no installation.
     var carried: CarriedCycles?
@@ -143,6 +145,7 @@ public struct LogParser: Sendable {
                 decodePendingEvents(bytes)
             }
             pendingCarrier = carrier
+            pendingHost = Self.host(of: unwrapped, bytes)
             return pending.add(unwrapped.text, line: lineIndex)
         }
         if !pending.isEmpty { decodePendingEvents(bytes) }
@@ -150,6 +153,7 @@ public struct LogParser: Sendable {
         let unescaped = scratch
         if unwrapped.isEvent {
             pendingCarrier = carrier
+            pendingHost = Self.host(of: unwrapped, unescaped.span)
             decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
         } else {
             read(unwrapped, unescaped.span)
@@ -225,10 +229,18 @@ public struct LogParser: Sendable {
     /// The device of a carrier; empty for none.
     private func device(_ carrier: Int) -> [UInt8] { carrier < carriers.count ? carriers[carrier].device : [] }
 
+    /// The host that the heading of an event names; empty for none.
+    private static func host(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> [UInt8] {
+        guard !line.device.isEmpty, !bytes.equals("localhost", in: line.device) else { return [] }
+        var host: [UInt8] = []
+        host.append(bytes, line.device)
+        return host
+    }
+
     /// The installation of the pending events that name none.
     private mutating func installationOfPending() -> Pseudonym? {
         if let installation = options.installation { return installation }
-        let name = device(pendingCarrier)
+        let name = pendingHost.isEmpty ? device(pendingCarrier) : pendingHost
         guard !name.isEmpty else { return options.source }
         let named = carrierDevices.pseudonym(of: name.span, 0..<name.count, pseudonyms)
         return options.source.map { identityKey.device(named, in: $0) } ?? named

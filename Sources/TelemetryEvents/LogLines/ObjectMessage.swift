@@ -36,6 +36,9 @@ extension UnwrappedLine {
 }
 
 extension LineUnwrapper {
+    /// How far into a heading its program is looked for.
+    private static let longestHeading = 256
+
     /// Reads the message of a line that is unwrapped but for being an object: an event, which is read as if it stood alone,
     /// or a line that structlog wrote.
     @inline(__always)
@@ -60,7 +63,7 @@ extension LineUnwrapper {
         var inner = UnwrappedLine()
         if !StructlogLine.readCut(bytes, line.text, into: &inner) {
             switch ObjectMessage(bytes, line.text) {
-            case .event: return line.become(eventIn: line.text)
+            case .event: return line.become(eventIn: line.text, device: line.device)
             case .structlog(let object): read(object, bytes, scratch: &scratch, into: &inner)
             case .other: return
             }
@@ -76,13 +79,18 @@ extension LineUnwrapper {
         line = inner
     }
 
-    /// Whether a heading names a collector, which has counted what it writes: it would read its own entries without end.
+    /// Whether a heading names a collector as the program, which has counted what it writes: it would read its own entries
+    /// without end.
     private static func isOfCollector(_ heading: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-        let name: StaticString = "dnp-telemetry"
+        let name: StaticString = " dnp-telemetry"
         let length = name.utf8CodeUnitCount
+        let isRFC5424 = heading.first.map { bytes[$0] == UInt8(ascii: "<") } ?? false
         var place = heading.lowerBound
-        while place + length <= heading.upperBound {
-            if bytes.equals(name, in: place..<place + length) { return true }
+        let end = Swift.min(heading.upperBound, place + longestHeading)
+        while place + length < end {
+            let next = bytes[place + length]
+            let ends = next == UInt8(ascii: "[") || next == UInt8(ascii: ":") || isRFC5424 && next == UInt8(ascii: " ")
+            if ends, bytes.equals(name, in: place..<place + length) { return true }
             place += 1
         }
         return false

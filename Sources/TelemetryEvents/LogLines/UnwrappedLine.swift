@@ -32,8 +32,11 @@ struct UnwrappedLine: Equatable, Sendable {
     var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent && !isUnmarked }
 
     /// Makes it a line of JSON events, forgetting what was read of it as anything else.
-    mutating func become(eventIn range: Range<Int>) {
+    ///
+    /// - Parameter device: the host that its heading names; empty for none.
+    mutating func become(eventIn range: Range<Int>, device: Range<Int> = 0..<0) {
         self = UnwrappedLine()
+        self.device = device
         isEvent = true
         text = range
     }
@@ -76,10 +79,14 @@ extension UnwrappedLine {
         }
     }
 
+    /// How far into a line an object may begin.
+    private static let longestPreamble = 512
+
     /// Finds an object behind nothing but a preamble, or behind what container runtimes (CRI) write before a whole message.
     @inline(never)
     private mutating func findObject(_ bytes: Span<UInt8>, _ start: LineCursor) {
-        guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: start.rest) else { return }
+        let near = start.position..<Swift.min(start.position + Self.longestPreamble, start.end)
+        guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: near) else { return }
         let preamble = start.position..<brace
         let isOfContainer = bytes.equals("stdout F ", in: preamble) || bytes.equals("stderr F ", in: preamble)
         // Behind a quote it is in a string, or the value of a member.
