@@ -67,6 +67,9 @@ struct EventFileTests {
         }
         let named = event.replacing("}", with: #","installationId":"p1"}"#)
         #expect(try JudgedLog.judge(lines + [named]).cycles.count == 1)
+        let ofTablet = "Nov 15 05:50:02 tablet App[42]: \(event)"
+        #expect(try JudgedLog.judge(lines + [ofTablet]).cycles.count == 2)
+        #expect(try JudgedLog.judge(lines + [ofTablet.replacing("tablet", with: "phone")]).cycles.count == 1)
         let other = lines[2].replacing("phone", with: "tablet")
         #expect(try JudgedLog.judge(lines + [other, event]).cycles.count > 1)
     }
