@@ -51,13 +51,13 @@ struct ObjectMessageTests {
 
     /// The events without the device that a heading names.
     private static func withoutInstallation(_ reading: LogReading) -> [String] {
-        reading.events.map { $0.replacing(#/,"installationId":"[^"]*"/#, with: "") }
+        reading.events.map { $0.replacing(#/,"installation":"[^"]*"/#, with: "") }
     }
 
     @Test("the host of a heading is the device of an event that names none, as of a line")
     func hostOfHeading() throws {
         func devices(_ log: String) throws -> Set<Substring> {
-            Set(try LogReading(log).events.compactMap { $0.firstMatch(of: #/"installationId":"([^"]*)"/#)?.1 })
+            Set(try LogReading(log).events.compactMap { $0.firstMatch(of: #/"installation":"([^"]*)"/#)?.1 })
         }
         let line = "Nov 15 05:00:00 phone App[42]: [DNP-FETCH] BGTask handler invoked (id=a)\n"
         let event = "Nov 15 05:00:01 phone App[42]: \(Self.event)\n"
