@@ -26,9 +26,9 @@ RELEASE_FLAGS := -debug-info-format none
 FIRST_BUILD_MINUTES := 10
 
 # The build of the tests, in a place of its own: optimised, since they start the service some thousand times and try
-# histories of chance, with assertions, and with all that tests may import.
+# histories of chance, with assertions, and with all that tests may import. C++ is the TLS library alone, 300 files.
 TEST_BUILD := swift build --scratch-path .build-tests -c release -debug-info-format none \
-	-Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug
+	-Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug -Xcxx -O0
 TEST_PRODUCTS := .build-tests/release
 
 # The commit, for `--version` of `make run` and `make deb`; nothing without git. Not for the builds of the tests, which
