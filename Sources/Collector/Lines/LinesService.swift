@@ -83,6 +83,7 @@ final class LinesService: Service {
         } onGracefulShutdown: {
             self.end()
         }
+        open.closeUnserved()
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
@@ -147,7 +148,7 @@ final class LinesService: Service {
                 throw error
             }
         }
-        for (_, server) in servers { open.add(server.channel, isServer: true) }
+        for (_, server) in servers { open.add(server.channel, mode: .all) }
         return servers
     }
 
@@ -173,7 +174,7 @@ final class LinesService: Service {
     private func serve(_ connection: Connection) async {
         let channel = connection.channel.channel
         metrics.connections.add()
-        open.add(channel, isServer: false)
+        open.add(channel, mode: .input)
         defer { open.remove(channel) }
         let entry = table.entry(of: channel)
         // It may have been evicted before its pipeline could handle the event.
@@ -194,7 +195,7 @@ final class LinesService: Service {
     }
 
     private func accept(_ listener: BoundListener) async throws -> Server {
-        let table = table
+        let (table, open) = (table, open)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: ListeningSockets.backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 1)
@@ -220,7 +221,9 @@ final class LinesService: Service {
             channel.eventLoop.makeCompletedFuture {
                 do {
                     try table.identifyPeer(of: channel)
-                    return try Self.connection(over: channel, strategy)
+                    let connection = try Self.connection(over: channel, strategy)
+                    open.accept(channel)
+                    return connection
                 } catch {
                     // Nothing else closes it, and its place in the table would stay taken.
                     channel.close(promise: nil)
@@ -250,16 +253,27 @@ final class LinesService: Service {
 private final class OpenChannels: Sendable {
     private struct State {
         var isClosed = false
-        var channels: [ObjectIdentifier: (channel: any Channel, mode: CloseMode)] = [:]
+        var isEnded = false
+        /// With how a stop closes them; nil while nobody serves them.
+        var channels: [ObjectIdentifier: (channel: any Channel, mode: CloseMode?)] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Adds a channel; it is closed at once if the others have been.
-    func add(_ channel: any Channel, isServer: Bool) {
-        let mode: CloseMode = isServer ? .all : .input
+    /// Adds a connection that is being accepted, until it closes.
+    func accept(_ channel: any Channel) {
+        let isEnded = state.withLock { state in
+            state.channels[ObjectIdentifier(channel)] = (channel, nil)
+            return state.isEnded
+        }
+        channel.closeFuture.whenComplete { _ in self.remove(channel) }
+        if isEnded { channel.close(promise: nil) }
+    }
+
+    /// Adds a channel that is served; it is closed at once if the others have been.
+    func add(_ channel: any Channel, mode: CloseMode) {
         let isClosed = state.withLock { state in
-            if !state.isClosed { state.channels[ObjectIdentifier(channel)] = (channel, mode) }
+            state.channels[ObjectIdentifier(channel)] = (channel, mode)
             return state.isClosed
         }
         if isClosed { channel.close(mode: mode, promise: nil) }
@@ -273,9 +287,19 @@ private final class OpenChannels: Sendable {
     func close() {
         let channels = state.withLock { state in
             state.isClosed = true
-            return state.channels.values.map { $0 }
+            return Array(state.channels.values)
         }
-        for (channel, mode) in channels { channel.close(mode: mode, promise: nil) }
+        for case (let channel, let mode?) in channels { channel.close(mode: mode, promise: nil) }
+    }
+
+    /// Closes what is left once nobody serves connections any longer: those whose listener closed while they were
+    /// accepted reach nobody.
+    func closeUnserved() {
+        let channels = state.withLock { state in
+            state.isEnded = true
+            return Array(state.channels.values)
+        }
+        for (channel, _) in channels { channel.close(promise: nil) }
     }
 }
 

@@ -316,6 +316,18 @@ extension OneAtATime {
             try await pipeline.close()
         }
 
+        @Test("the line socket closes each connection that is accepted while it stops")
+        func acceptedWhileStopping() async throws {
+            for _ in 0..<20 {
+                let directory = try TemporaryDirectory()
+                let running = try Running(directory, try Pipeline(in: directory))
+                await waitUntil("it accepts") { !running.addresses.isEmpty }
+                let clients = try (0..<16).map { _ in try running.client() }
+                try await running.end()
+                for client in clients { try await client.waitUntilClosed() }
+            }
+        }
+
         @Test("the line socket acknowledges nothing while the disk is full, and goes on by itself")
         func linesServiceFullDisk() async throws {
             let disk = try SmallDisk()
