@@ -22,6 +22,9 @@ struct LinePlace: Hashable, Comparable, Sendable {
     /// The line, from 1; in a JSON document the event.
     var line: Int32
 
+    /// Behind all lines.
+    static let last = LinePlace(order: .max, line: .max)
+
     static func < (left: LinePlace, right: LinePlace) -> Bool { (left.order, left.line) < (right.order, right.line) }
 }
 

@@ -62,9 +62,13 @@ struct LogCut: OptionSet, Hashable, Sendable {
     private static let fetch = LogCut(rawValue: 4)
     /// The end of the task lies behind the end of the log.
     private static let task = LogCut(rawValue: 8)
+    /// What the plugin tells right behind a submission lies behind the end of the log.
+    private static let scheduling = LogCut(rawValue: 16)
 
     /// The system ends a task after about this time.
     private static let longestTask: Int64 = 30_000_000
+    /// The lines of a submission are written within this time.
+    private static let longestScheduling: Int64 = 5_000_000
     /// A delivery may be so late.
     private static let drift: Int64 = 180_000_000
     /// A daily task is scheduled not longer before it runs, unless its device travels.
@@ -108,7 +112,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
         if Self.isInside(first.kind, log, first.place) {
             let longest = log.kinds.contains(.timezoneChanged) ? 2 * Self.longestSchedule : Self.longestSchedule
             if Self.beginsInside(log), distance <= longest { insert(.beginning) }
-            if Self.beginsBehindRun(log), distance <= Self.longestLead { insert(Self.fetch) }
+            let longestFetch = Self.ofDelivery.contains(first.kind) ? Self.longestLead : Self.longestTask
+            if Self.beginsBehindRun(log), distance <= longestFetch { insert(Self.fetch) }
             if log.beginsInTask(of: cycle), distance <= Self.longestTask { formUnion([.beginning, Self.fetch]) }
         }
         // The task ran before the log begins, and scheduled the next one.
@@ -151,6 +156,11 @@ struct LogCut: OptionSet, Hashable, Sendable {
         {
             formUnion([.end, Self.task])
         }
+        if let scheduled = evidence.sighting(.prefetchScheduled)?.lastTime,
+            end.microseconds - scheduled.microseconds <= Self.longestScheduling
+        {
+            formUnion([.end, Self.scheduling])
+        }
         guard cycle.stages.delivered == nil else { return }
         if let due = cycle.notificationTime, end.microseconds <= due.microseconds + Self.drift { insert(.end) }
     }
@@ -161,7 +171,9 @@ struct LogCut: OptionSet, Hashable, Sendable {
         case .executedWithoutScheduled: contains(.beginning)
         case .successWithoutExecuted, .failureWithoutExecuted: contains(Self.fetch)
         case .usedWithoutSuccess: contains(Self.fetch) && !evidence.kinds.contains(.prefetchExecuted)
-        case .duplicateTerminal, .outOfOrder: contains(Self.fetch) && evidence.beginsWithResult
+        case .duplicateTerminal: contains(Self.fetch) && evidence.beginsWithResult && !evidence.contradictsItself
+        case .outOfOrder: contains(Self.fetch) && evidence.beginsWithResult
+        case .scheduledNotPersisted: contains(Self.scheduling)
         case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
         default: false
         }
@@ -195,6 +207,13 @@ extension CycleEvidence {
     fileprivate var beginsWithResult: Bool {
         guard let executed = sighting(.prefetchExecuted)?.firstTime else { return false }
         return Self.results.contains { kind in sighting(kind).map { $0.firstTime < executed } ?? false }
+    }
+
+    /// Whether a success and a failure follow its only execution.
+    fileprivate var contradictsItself: Bool {
+        guard let executed = sighting(.prefetchExecuted), executed.firstTime == executed.lastTime else { return false }
+        func follows(_ kind: EventKind) -> Bool { sighting(kind).map { $0.lastTime >= executed.lastTime } ?? false }
+        return follows(.prefetchSuccess) && (follows(.prefetchFailure) || follows(.prefetchExpired))
     }
 
     /// Whether an execution before the last one had no result either, which no end of the log explains.

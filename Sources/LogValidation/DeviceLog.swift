@@ -11,10 +11,10 @@ struct DeviceLog: Sendable {
     /// The kind and the time of the first line.
     private(set) var firstKind: EventKind?
     private(set) var firstTime: Timestamp?
-    /// Whether the log begins with a launch that tells of no pending schedule.
-    private var beginsEmpty = false
-    /// Whether the log begins with a launch that tells of pending schedules.
-    private(set) var beginsPending = false
+    /// The first line about a cycle.
+    private var firstOfCycle: LinePlace?
+    /// The first launch that tells whether schedules wait, and what it tells.
+    private var firstLaunch: (place: LinePlace, isPending: Bool)?
     /// The notification time of what the first line schedules.
     private var firstDue: Timestamp?
     /// The latest time that a line has of its own.
@@ -32,9 +32,18 @@ struct DeviceLog: Sendable {
     private(set) var lowPower = ObservedHabits.Share()
     private(set) var cellular = ObservedHabits.Share()
 
+    /// What a launch at the head of the log, before all cycles, tells of schedules that wait; nil where none does.
+    private var pendingAtHead: Bool? {
+        guard let firstLaunch, firstOfCycle.map({ firstLaunch.place < $0 }) ?? true else { return nil }
+        return firstLaunch.isPending
+    }
+
+    /// Whether the log begins with a launch that tells of pending schedules.
+    var beginsPending: Bool { pendingAtHead == true }
+
     /// Whether the task of a cycle may have run before the log begins: not where its first line tells that nothing was
     /// scheduled, or schedules a task for no later notification.
-    func mayFollowTask(of cycle: ClosedCycle) -> Bool { !beginsEmpty && schedulesFirst(after: cycle) ?? true }
+    func mayFollowTask(of cycle: ClosedCycle) -> Bool { pendingAtHead != false && schedulesFirst(after: cycle) ?? true }
 
     /// Whether the log begins with what the task of a cycle does at once: it schedules the next one.
     func beginsInTask(of cycle: ClosedCycle) -> Bool { schedulesFirst(after: cycle) ?? false }
@@ -42,7 +51,8 @@ struct DeviceLog: Sendable {
     /// Whether the first line schedules a task for a later notification than that of a cycle; nil where it schedules none, or
     /// the cycle's is not known.
     private func schedulesFirst(after cycle: ClosedCycle) -> Bool? {
-        guard let firstDue, let due = cycle.notificationTime else { return nil }
+        let due = cycle.notificationTime ?? cycle.stages.delivered ?? cycle.stages.used
+        guard let firstDue, let due else { return nil }
         return due < firstDue
     }
 
@@ -50,13 +60,16 @@ struct DeviceLog: Sendable {
     private static let ofScheduling = EventKinds([.prefetchScheduled, .notificationScheduled, .schedulePersisted])
 
     mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
-        if place < firstLine ?? LinePlace(order: .max, line: .max) {
+        if place < firstLine ?? .last {
             firstLine = place
             firstKind = event.kind
             firstTime = event.timestamp
-            beginsEmpty = event.kind == .pluginStarted && event.hasPendingSchedules == false
-            beginsPending = event.kind == .pluginStarted && event.hasPendingSchedules == true
-            firstDue = Self.ofScheduling.contains(event.kind) ? event.scheduledFor : nil
+            firstDue = Self.ofScheduling.contains(event.kind) ? event.scheduledFor ?? event.earliestBeginDate : nil
+        }
+        if event.kind.belongsToCycle { firstOfCycle = min(firstOfCycle ?? place, place) }
+        if event.kind == .pluginStarted, let isPending = event.hasPendingSchedules, place < firstLaunch?.place ?? .last
+        {
+            firstLaunch = (place, isPending)
         }
         lastLine = max(lastLine ?? place, place)
         if !event.isTimeAssumed, event.timestamp > lastTime ?? .earliestAccepted { lastTime = event.timestamp }

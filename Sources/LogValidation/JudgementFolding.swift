@@ -115,12 +115,12 @@ struct JudgementFolding {
         }
     }
 
-    /// Takes the first lines of a device, and all behind them, that name none or one alone for those of the one installation
-    /// of the events among them: a file is one device.
+    /// Takes the lines of a device for those of the one installation of the events among the first of them: a file is one
+    /// device.
     private mutating func assignInstallation(to parsed: ParsedLog) {
         hasBound = true
         guard let installation = parsed.installationOfEvents(orNone: source) else { return }
-        binder.assignSource(installation, device: parsed.namedDevice)
+        binder.assignSource(installation)
         if let installation { unnamed.insert(installation.fingerprint) }
     }
 

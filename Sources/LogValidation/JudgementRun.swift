@@ -97,7 +97,8 @@ package struct JudgementRun: Sendable {
             let file = InputFile(bytes)
             let name = file.name
             let input = try InputBytes(file, limits: limits)
-            let judged = try decoding.decode(input, named: name, source: nil) {
+            var host: UInt64 = 0
+            let judged = try decoding.decode(input, named: name, source: nil, host: &host) {
                 put(.input($0, 0))
             } progress: { _, _ in
             }
@@ -120,12 +121,13 @@ package struct JudgementRun: Sendable {
             for (device, inputs) in devices.inputs.enumerated() {
                 let source = devices.areSeveral ? decoding.pseudonyms.device(device) : nil
                 put(.input(.device(source), inputs.first ?? 0))
+                var host: UInt64 = 0
                 for index in inputs {
                     let file = try InputFile(paths[index], interruption: interruption)
                     let (name, size) = (file.name, file.size)
                     let input = try InputBytes(file)
                     let before = sofar
-                    let judged = try decoding.decode(input, named: name, source: source) {
+                    let judged = try decoding.decode(input, named: name, source: source, host: &host) {
                         put(.input($0, index))
                     } progress: { bytes, lines in
                         sofar.bytes = before.bytes + bytes
@@ -216,6 +218,7 @@ package struct JudgementOptions: Sendable {
         // What a cycle keeps once it keeps in milliseconds.
         lines.untimedStep = 1_000
         lines.isSimulator = isSimulator
+        lines.isOneDevice = true
         lines.unrecognisedLimit = explains ? Self.explainedLines : 0
         return lines
     }
@@ -252,6 +255,7 @@ private struct InputDecoding: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
+    ///   - host: the hash of the device's own host, as the inputs of it so far name it (`LogParser.ownHost`).
     ///   - emit: called with the decoded pieces in order.
     ///   - progress: called after each piece with the bytes and lines of the input read so far.
     /// - Returns: what the input held.
@@ -259,6 +263,7 @@ private struct InputDecoding: Sendable {
         _ input: consuming InputBytes,
         named name: String,
         source: Pseudonym?,
+        host: inout UInt64,
         emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
@@ -269,17 +274,20 @@ private struct InputDecoding: Sendable {
         if options.format.wrapper == nil || options.format.wrapper == .events {
             if try chunks.beginDocument() { return try decodeDocument(&chunks, lines, named: name, emit: emit) }
         }
-        return try decodeLines(&chunks, lines, named: name, emit: emit, progress: progress)
+        return try decodeLines(&chunks, lines, named: name, host: &host, emit: emit, progress: progress)
     }
 
     private func decodeLines(
         _ chunks: inout LineChunks,
         _ lines: LogDecoderOptions,
         named name: String,
+        host: inout UInt64,
         emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
         var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        parser.ownHost = host
+        defer { host = parser.ownHost }
         while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
             progress(chunks.consumed, parser.counts.read)
         }

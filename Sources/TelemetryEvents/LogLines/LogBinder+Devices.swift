@@ -33,7 +33,7 @@ extension LogBinder {
         }
         guard binding.devices.count == 1 else { return name }
         if name == 0 { return binding.devices[0].name }
-        if binding.devices[0].name == 0 {
+        if binding.devices[0].name == 0, !options.isOneDevice {
             binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms))
         }
         return name

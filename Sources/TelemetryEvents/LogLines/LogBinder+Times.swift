@@ -4,24 +4,32 @@ extension LogBinder {
     /// When a line was written.
     enum LineTime {
         case known(Timestamp)
+        /// No stamp, and that of the line before: it places the line, and judges nothing.
+        case taken(Timestamp)
         /// No stamp, and the log is not live; the time only orders the line.
         case assumed(Timestamp)
         /// The year is not yet known.
         case yearless(YearlessStamp)
 
         var known: Timestamp? {
-            if case .known(let time) = self { time } else { nil }
+            switch self {
+            case .known(let time), .taken(let time): time
+            case .assumed, .yearless: nil
+            }
         }
 
         var any: Timestamp? {
             switch self {
-            case .known(let time), .assumed(let time): time
+            case .known(let time), .taken(let time), .assumed(let time): time
             case .yearless: nil
             }
         }
 
         var isAssumed: Bool {
-            if case .assumed = self { true } else { false }
+            switch self {
+            case .taken, .assumed: true
+            case .known, .yearless: false
+            }
         }
     }
 
@@ -33,7 +41,11 @@ extension LogBinder {
     /// The time of a line: its stamp, else its stream's last one, else the reading time.
     mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
         guard let stamp else {
-            if let last = binding.streams[stream].last { return .known(last) }
+            if let last = binding.streams[stream].last {
+                // So that the same line once more is another one.
+                binding.streams[stream].last?.microseconds += 1
+                return .taken(Timestamp(microseconds: last.microseconds + 1))
+            }
             if lastStamp == .min, let head = headTime {
                 headTime = Timestamp(microseconds: head.microseconds + 1)
                 return .assumed(head)

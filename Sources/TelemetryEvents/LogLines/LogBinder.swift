@@ -20,8 +20,6 @@ public struct LogBinder: Sendable {
     /// The time assigned to the next line without a stamp, so that such lines keep their order.
     var assumedTime = Timestamp(microseconds: 0)
     var readAt = Timestamp(microseconds: 0)
-    /// The device that lines may name and that is the file's, like the events among them; 0 for none.
-    private var ownDevice: UInt64 = 0
     /// The time assigned to the next line before the first stamp of a file, so that such lines come just before it.
     var headTime: Timestamp?
 
@@ -53,9 +51,7 @@ public struct LogBinder: Sendable {
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            var message = parsed.messages[index]
-            if message.device == ownDevice { message.device = 0 }
-            bindMessage(message, bytes, novelty(of: message))
+            bindMessage(parsed.messages[index], bytes, novelty(of: parsed.messages[index]))
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()
@@ -72,15 +68,8 @@ public struct LogBinder: Sendable {
 
     mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
-    /// Takes the lines from here on that name no device, or the file's own, for those of an installation.
-    ///
-    /// - Parameters:
-    ///   - installation: the installation of the file; nil where it has no name.
-    ///   - device: the one device that the lines of the file name, as `ParsedLog.namedDevice` has it; 0 for none.
-    public mutating func assignSource(_ installation: Pseudonym?, device: UInt64) {
-        options.source = installation
-        ownDevice = device
-    }
+    /// Takes the lines from here on that name no other device for those of an installation; nil where it has no name.
+    public mutating func assignSource(_ installation: Pseudonym?) { options.source = installation }
 
     /// Continues with the next part of a log that is stored in several files.
     public mutating func beginPart() {
@@ -176,7 +165,12 @@ public struct LogBinder: Sendable {
         )
         if cycleIndex == nil, novelty == .similar || parsed.message.form.kind == .schedulePersisted { return }
         var parsed = parsed
-        if let cycleIndex { update(with: &parsed.message, cycleIndex, device, process) }
+        if let cycleIndex {
+            if parsed.message.form.phase != .scheduling, let known = time.known {
+                binding.devices[device].cycles[cycleIndex].seen = known
+            }
+            update(with: &parsed.message, cycleIndex, device, process)
+        }
         // A denial that names no schedule is about the whole device.
         let isOfDevice =
             parsed.message.form.kind == .notificationDenied && parsed.schedule == 0

@@ -31,11 +31,14 @@ extension LogBinding {
         case .delivery, .summary:
             if let context,
                 !devices[device].cycles[context].isDelivered || streams[stream].isBackInDelivered
-                    || message.form.kind == .notificationDrift
+                    || message.form.kind == .notificationDrift,
+                devices[device].cycles[context].isNear(time)
             {
                 return context
             }
-            let next = nearest(device, time) { !$0.isDelivered }
+            let next =
+                nearest(device, time) { !$0.isDelivered && $0.isNear(time) }
+                ?? nearest(device, time) { !$0.isDelivered }
             // What would open no cycle is a line that was read before.
             if mayOpen, let context, isOfDelivery(context, ratherThan: next, device, time) { return context }
             return next ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
@@ -183,13 +186,8 @@ extension LogBinding {
 
     /// Whether a run may be another attempt of a cycle: it is within half a day; true where times are unknown.
     private func mayRunAgain(_ cycle: KnownCycle, _ device: Int, at time: Timestamp?) -> Bool {
-        guard let time, let known = cycle.due ?? cycle.begin ?? heldTime(of: cycle, device) else { return true }
+        guard let time, let known = cycle.due ?? cycle.begin ?? cycle.seen else { return true }
         return known.distance(to: time) <= UInt64(Self.latestTask)
-    }
-
-    /// The time of the first waiting event of a cycle, where it is known.
-    private func heldTime(of cycle: KnownCycle, _ device: Int) -> Timestamp? {
-        devices[device].held.first { $0.cycle == cycle.serial && $0.hasTime }?.timestamp
     }
 
     /// The cycle whose run a line tells of: that of its stream, else one that has no result yet.
@@ -216,7 +214,7 @@ extension LogBinding {
     func unplannedRun(dueAt due: Timestamp, _ device: Int, _ process: UInt64) -> Int? {
         devices[device].lastIndex {
             $0.isUnplannedRun && self.mayBeOfOneApp($0.process, process, device)
-                && self.heldTime(of: $0, device).map { $0.distance(to: due) <= UInt64(Self.latestTask) } ?? true
+                && $0.seen.map { $0.distance(to: due) <= UInt64(Self.latestTask) } ?? !$0.progress.contains(.released)
         }
     }
 
@@ -235,8 +233,8 @@ extension LogBinding {
 
     /// Whether a task may run at a time for a cycle whose notification may be over; true where times are unknown.
     private func mayStillRun(_ cycle: KnownCycle, at time: Timestamp?) -> Bool {
-        guard let time, let due = cycle.due ?? cycle.begin else { return true }
-        return abs(time.microseconds - due.microseconds) <= Self.latestTask
+        guard let time, let known = cycle.due ?? cycle.begin ?? cycle.seen else { return true }
+        return known.distance(to: time) <= UInt64(Self.latestTask)
     }
 
     /// The matching cycle nearest to the line's time, or the earliest if the line has none.
@@ -277,9 +275,16 @@ extension KnownCycle {
         return planned.microseconds - time.microseconds <= LogBinding.latestTask
     }
 
-    /// Whether lines of a run are all that is known of it.
+    /// Whether a time is within half a day of its planned times, or of its last line; true where that is not known.
+    fileprivate func isNear(_ time: Timestamp?) -> Bool {
+        guard let time else { return true }
+        let known = [due, begin, seen].compactMap(\.self)
+        return known.isEmpty || known.contains { $0.distance(to: time) <= UInt64(LogBinding.latestTask) }
+    }
+
+    /// Whether lines of a run are all that is known of it, and perhaps its id.
     fileprivate var isUnplannedRun: Bool {
-        idHash == 0 && due == nil && begin == nil && !progress.isDisjoint(with: [.executed, .ended])
-            && progress.isDisjoint(with: [.scheduled, .delivered, .released])
+        due == nil && begin == nil && !progress.isDisjoint(with: [.executed, .ended])
+            && progress.isDisjoint(with: [.scheduled, .delivered])
     }
 }

@@ -246,6 +246,7 @@ struct LogBinding {
         let lost = devices[device].cycles[dropped]
         devices[device].cycles[kept].progress.formUnion(lost.progress)
         devices[device].cycles[kept].begin = lost.begin ?? devices[device].cycles[kept].begin
+        devices[device].cycles[kept].seen = lost.seen ?? devices[device].cycles[kept].seen
         let serial = devices[device].cycles[kept].serial
         for index in devices[device].held.indices where devices[device].held[index].cycle == lost.serial {
             devices[device].held[index].cycle = serial

@@ -90,6 +90,9 @@ public struct LogDecoderOptions: Sendable {
     /// The device of lines and events that name none, and what devices of the same name in other sources are told apart
     /// by (`Pseudonym.init(deviceOf:)`); nil where the source is not a device of its own.
     public var source: Pseudonym?
+    /// Whether the log is of one device, as a file that is judged: the first host that lines or events name is then that
+    /// device, like those that name none, and other hosts are devices beside it.
+    public var isOneDevice = false
     /// The apps whose lines and events are taken; lines of others are foreign, events of others of an unknown kind.
     public var apps: Set<App> = Set(App.allCases)
     /// Whether to compute event identities; decoding is faster without.

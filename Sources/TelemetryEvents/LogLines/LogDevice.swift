@@ -144,6 +144,8 @@ struct KnownCycle {
     var due: Timestamp?
     /// The task's earliest begin time.
     var begin: Timestamp?
+    /// The time of its last line of a run, a delivery or a summary, where one had a time.
+    var seen: Timestamp?
     var progress: Progress = []
     var results: Results = []
     var installation = Installation.undecided
@@ -153,8 +155,9 @@ struct KnownCycle {
     /// The sort key among the cycles of a device.
     var order: Timestamp { due ?? begin ?? Timestamp(microseconds: .max) }
 
+    /// How far a time is from its planned times; where none is known, from what was seen of it.
     func distance(to time: Timestamp) -> UInt64 {
-        (due ?? begin)?.distance(to: time) ?? .max
+        (due ?? begin ?? seen)?.distance(to: time) ?? .max
     }
 
     /// Whether nothing is known of it but that something ran.

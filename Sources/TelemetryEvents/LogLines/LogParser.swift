@@ -33,6 +33,8 @@ public struct LogParser: Sendable {
     /// The host that the heading of the pending events names; empty for none.
     private var pendingHost: [UInt8] = []
     private var carrierDevices = PseudonymCache()
+    /// The hash of the first host of a log of one device (`LogDecoderOptions.isOneDevice`); 0 before it.
+    public var ownHost: UInt64 = 0
     /// The open cycles of the version before, whose events name no installation.
     var carried: CarriedCycles?
 
@@ -141,11 +143,13 @@ public struct LogParser: Sendable {
         var unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
         if unwrapped.isForeign, carrier < carriers.count { readProgram(of: carriers[carrier], bytes, line, &unwrapped) }
         if unwrapped.isEvent, !unwrapped.isInScratch {
-            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) || device(pendingCarrier) != device(carrier) {
+            let host = host(of: unwrapped, bytes)
+            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) || host != pendingHost
+                || device(pendingCarrier) != device(carrier)
+            {
                 decodePendingEvents(bytes)
             }
-            pendingCarrier = carrier
-            pendingHost = Self.host(of: unwrapped, bytes)
+            (pendingCarrier, pendingHost) = (carrier, host)
             return pending.add(unwrapped.text, line: lineIndex)
         }
         if !pending.isEmpty { decodePendingEvents(bytes) }
@@ -153,7 +157,7 @@ public struct LogParser: Sendable {
         let unescaped = scratch
         if unwrapped.isEvent {
             pendingCarrier = carrier
-            pendingHost = Self.host(of: unwrapped, unescaped.span)
+            pendingHost = host(of: unwrapped, unescaped.span)
             decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
         } else {
             read(unwrapped, unescaped.span)
@@ -229,9 +233,11 @@ public struct LogParser: Sendable {
     /// The device of a carrier; empty for none.
     private func device(_ carrier: Int) -> [UInt8] { carrier < carriers.count ? carriers[carrier].device : [] }
 
-    /// The host that the heading of an event names; empty for none.
-    private static func host(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> [UInt8] {
-        guard !line.device.isEmpty, !bytes.equals("localhost", in: line.device) else { return [] }
+    /// The host that the heading of an event names; empty for none, and for the log's own.
+    private mutating func host(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> [UInt8] {
+        guard !line.device.isEmpty, !bytes.equals("localhost", in: line.device),
+            !isOwn(identityKey.text(bytes, line.device))
+        else { return [] }
         var host: [UInt8] = []
         host.append(bytes, line.device)
         return host
@@ -267,9 +273,18 @@ public struct LogParser: Sendable {
         return hash | 1
     }
 
+    /// Whether a host is the one device of the log, which the first host is.
+    private mutating func isOwn(_ host: UInt64) -> Bool {
+        guard options.isOneDevice else { return false }
+        if ownHost == 0 { ownHost = host }
+        return host == ownHost
+    }
+
     private mutating func nameDevice(_ device: Range<Int>, _ bytes: Span<UInt8>) {
         guard !bytes.equals("localhost", in: device) else { return }
-        entry.device = identityKey.text(bytes, device)
+        let host = identityKey.text(bytes, device)
+        guard !isOwn(host) else { return }
+        entry.device = host
         if entry.device != lastDevice.hash { lastDevice = (entry.device, parsed.texts.copy(bytes, device)) }
         entry.deviceName = lastDevice.name
     }
@@ -340,7 +355,6 @@ public struct LogParser: Sendable {
             apps: options.apps,
             reportsPlaces: options.reportsPlaces
         )
-        if !pendingHost.isEmpty { parsed.eventsNameHosts = true }
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
         for rejection in json.rejections where unrecognised.count < options.unrecognisedLimit {

@@ -8,10 +8,16 @@ enum LogStateVersion: UInt8 {
     case undecidedInstallations = 3
     /// Conditions, minutes and refusals to schedule were not saved.
     case withoutConditions = 4
-    case current = 5
+    /// It was not saved when a cycle was last seen.
+    case withoutSeenTimes = 5
+    case current = 6
 
     /// Whether the installation of cycles is saved.
     var hasInstallations: Bool { rawValue >= Self.withoutConditions.rawValue }
+    /// Whether conditions, minutes and refusals are saved.
+    var hasConditions: Bool { rawValue > Self.withoutConditions.rawValue }
+    /// Whether it is saved when a cycle was last seen.
+    var hasSeenTimes: Bool { rawValue > Self.withoutSeenTimes.rawValue }
 }
 
 /// Reads the parts of a log decoder's saved state, of any version, in the order in which `LogStateWriter` writes them.
@@ -150,6 +156,7 @@ struct LogStateReader {
         }
         cycle.due = try optionalTime(bytes)
         cycle.begin = try optionalTime(bytes)
+        if version.hasSeenTimes { cycle.seen = try optionalTime(bytes) }
         cycle.progress = KnownCycle.Progress(rawValue: try reader.byte(bytes))
         return cycle
     }
@@ -231,7 +238,7 @@ struct LogStateReader {
             let start = try count(bytes, upTo: 1 << 20)
             message[keyPath: text] = start..<start + (try count(bytes, upTo: 1 << 20))
         }
-        if version == .current {
+        if version.hasConditions {
             guard let conditions = EventConditions(bits: UInt32(try count(bytes, upTo: Int(UInt32.max)))) else {
                 throw reader.error("unknown conditions")
             }
@@ -278,7 +285,7 @@ struct LogStateReader {
         stream.last = try optionalTime(bytes)
         stream.anchor = try optionalTime(bytes)
         stream.usedAt = try reader.varint(bytes)
-        if version == .current {
+        if version.hasConditions {
             stream.refusal.form = LogRefusal.Form(rawValue: try reader.byte(bytes)) ?? .none
             stream.refusal.wallMicroseconds = try reader.zigzag(bytes)
         }

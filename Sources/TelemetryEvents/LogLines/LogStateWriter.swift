@@ -107,6 +107,7 @@ struct LogStateWriter {
         bytes.appendLittleEndian(cycle.id.schedule)
         append(optional: cycle.due)
         append(optional: cycle.begin)
+        append(optional: cycle.seen)
         bytes.append(cycle.progress.rawValue)
         bytes.append(cycle.results.rawValue)
         switch cycle.installation {

@@ -9,8 +9,6 @@ public struct ParsedLog: Sendable {
     var texts = EventTexts()
     /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
-    /// Whether a heading names the host of an event, so that hosts tell devices apart.
-    var eventsNameHosts = false
     /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()
     /// How many texts of messages were altered.
@@ -22,11 +20,10 @@ public struct ParsedLog: Sendable {
     public var hasMessages: Bool { !messages.isEmpty }
 
     /// The installation of the events among the lines, where they all have one: that which they name, or that of the file;
-    /// nil where there are no events, or of several installations, or of hosts. O(events).
+    /// nil where there are no events, or of several installations. O(events).
     ///
     /// - Parameter source: the installation of events that name none.
     public func installationOfEvents(orNone source: Pseudonym?) -> Pseudonym?? {
-        guard !eventsNameHosts else { return nil }
         var found: Pseudonym??
         for (_, decoded, _) in events {
             var cursor = EventCursor()
@@ -35,16 +32,6 @@ public struct ParsedLog: Sendable {
                 if let found, found != installation { return nil }
                 found = .some(installation)
             }
-        }
-        return found
-    }
-
-    /// The one device that lines name; 0 where none does, or they name several. O(lines).
-    public var namedDevice: UInt64 {
-        var found: UInt64 = 0
-        for message in messages where message.device != 0 && message.device != found {
-            if found != 0 { return 0 }
-            found = message.device
         }
         return found
     }
