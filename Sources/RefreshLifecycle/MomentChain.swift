@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of facts that tell the same between two starts, each within a moment of the one before it, and of others
-/// among them.
+/// The places of facts that tell the same between two starts, each within the longest moment of the one before it, and of
+/// others among them.
 struct MomentChain: RandomAccessCollection {
     let key: UInt64
     /// What is stamped with the whole second of the start before them.
     let early: Range<Int>
     let places: Range<Int>
-    /// The start behind them, where it is within a moment.
+    /// The start behind them, where it is within the longest moment.
     let next: Int?
 
     var startIndex: Int { 0 }
@@ -28,9 +28,12 @@ struct MomentChain: RandomAccessCollection {
 }
 
 extension RefreshFact {
-    /// How far behind it another fact may tell of the same moment. Lines without a time are in order, so that each is a
-    /// moment of its own.
-    var momentLength: Int64 { isAssumed ? 0 : RefreshRules.moment }
+    /// How far behind its stamp another fact may tell of the same moment: a stamp of whole seconds stands for all of its
+    /// second. Lines without a time are in order, so that each is a moment of its own.
+    var momentLength: Int64 {
+        if isAssumed { return 0 }
+        return isWholeSecond ? RefreshRules.longestMoment : RefreshRules.moment
+    }
 }
 
 extension [RefreshFact] {
@@ -67,7 +70,7 @@ extension [RefreshFact] {
         return low
     }
 
-    /// The facts around one of them that follow each other within a moment, with no start between them.
+    /// The facts around one of them that follow each other within the longest moment, with no start between them.
     func momentChain(around place: Int) -> MomentChain? {
         guard let key = self[place].momentKey else { return nil }
         if let start = lastStart(inSecondOf: place) {
@@ -81,7 +84,8 @@ extension [RefreshFact] {
         return MomentChain(key: key, early: early, places: first.place..<(last.place + 1), next: last.start)
     }
 
-    /// The last of the facts in one direction that follow each other within a moment, and the start at which they end.
+    /// The last of the facts in one direction that follow each other within the longest moment, and the start at which
+    /// they end.
     private func chainEnd(
         from place: Int,
         by step: Int,
@@ -91,8 +95,9 @@ extension [RefreshFact] {
         var last = place
         var index = origin + step
         while indices.contains(index) {
-            let isNear = abs(self[index].time - self[last].time) <= self[last].momentLength
-            guard isNear else { break }
+            // Whatever the stamp of the last one: it may divide a longer moment.
+            let limit = self[last].isAssumed ? 0 : RefreshRules.longestMoment
+            guard abs(self[index].time - self[last].time) <= limit else { break }
             if self[index].kind == .started { return (last, index) }
             if self[index].momentKey == key { last = index }
             index += step

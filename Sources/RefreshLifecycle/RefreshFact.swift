@@ -89,7 +89,8 @@ struct RefreshFact: Hashable, Sendable {
     /// Whether the time only orders the fact among others.
     var isAssumed: Bool { word & Self.assumedBit != 0 }
 
-    /// Whether its stamp has no fraction of a second, so that it may be earlier than the start of its run.
+    /// Whether its stamp has no fraction of a second, so that it stands for all of its second and may be earlier than the
+    /// start of its run.
     var isWholeSecond: Bool { !isAssumed && time % RefreshRules.second == 0 }
 
     /// Whether it is a start whose stamp has a fraction of a second.
@@ -168,6 +169,8 @@ package enum RefreshRules {
 
     /// How far two tellings of one moment may be apart.
     static let moment = second
+    /// The same by their stamps, where the earlier one has no fraction of a second.
+    static let longestMoment = moment + second - 1
     /// How long after its start an event may still belong to a run, so that an end that comes far too late is its end.
     static let reach = 10 * 60 * second
     /// How long after the end an event belongs to a run that has told of no start.

@@ -53,19 +53,25 @@ struct RefreshInstallation: Sendable {
     /// Counts again around a new start, which divides what was one moment before it.
     private mutating func divideMoments(at start: Int, into totals: inout RefreshTotals) {
         let early = facts.places(ofSecondOf: start)
-        for other in early { _ = count(at: other, into: &totals) }
+        var places = Array(early)
         // What these were one moment with is left behind.
         if !early.isEmpty {
-            var other = start - 1
-            while other >= early.upperBound, facts[other].kind != .started {
-                _ = count(at: other, into: &totals)
-                other -= 1
+            places += (early.upperBound..<start).reversed().prefix { facts[$0].kind != .started }
+        }
+        let end = facts[start].time + RefreshRules.longestMoment
+        places += ((start + 1)..<facts.count).prefix { facts[$0].time <= end }
+        // Summed up by what they tell, because a moment may begin with another fact on one side of the start.
+        var divided: [(place: Int, added: Int)] = []
+        for place in places where facts[place].momentKey != nil {
+            let added = countMoments(at: place)
+            if let index = divided.firstIndex(where: { facts[$0.place].momentKey == facts[place].momentKey }) {
+                divided[index].added += added
+            } else {
+                divided.append((place, added))
             }
         }
-        var other = start + 1
-        while other < facts.count, facts[other].time - facts[start].time <= RefreshRules.moment {
-            _ = count(at: other, into: &totals)
-            other += 1
+        for (place, added) in divided where added > 0 {
+            for _ in 0..<added { totals.count(facts[place]) }
         }
     }
 
@@ -110,31 +116,33 @@ struct RefreshInstallation: Sendable {
         facts[place].isEnd || facts[place].has(RefreshFact.outcomeCounted)
     }
 
-    /// Counts the moments around a fact that tell the same as it.
+    /// Counts the moments around a new fact that tell the same as it.
+    private mutating func count(at place: Int, into totals: inout RefreshTotals) -> Int {
+        let added = max(countMoments(at: place), 0)
+        for _ in 0..<added { totals.count(facts[place]) }
+        return added
+    }
+
+    /// Finds the moments around a fact that tell the same as it, and lets the first fact of each stand for it.
     ///
     /// A line and an analytics event tell of one moment at most a second apart. The moments among facts in a row are the
-    /// fewest windows of a second that hold them all. Another fact never makes them fewer, so that counting at once gives
-    /// the same in every order of arrival.
-    private mutating func count(at place: Int, into totals: inout RefreshTotals) -> Int {
+    /// fewest windows of a second that hold them all, where a stamp of whole seconds may be anywhere in its second. Another
+    /// fact never makes them fewer, so that counting at once gives the same in every order of arrival.
+    ///
+    /// - Returns: how many more they are than those that were counted.
+    private mutating func countMoments(at place: Int) -> Int {
         guard let chain = facts.momentChain(around: place) else { return 0 }
-        var (moments, counted) = (0, 0)
-        var windowEnd = Int64.min
+        var added = 0
+        var end = Int64.min
         for index in chain where chain.has(facts, index) {
-            if facts[index].has(RefreshFact.counted) { counted += 1 }
-            if facts[index].time > windowEnd {
-                moments += 1
-                windowEnd = facts[index].time + facts[index].momentLength
-            }
+            let isFirst = facts[index].time > end
+            if isFirst { added += 1 }
+            if facts[index].has(RefreshFact.counted) { added -= 1 }
+            facts[index].set(RefreshFact.counted, isFirst)
+            let reach = facts[index].time + facts[index].momentLength
+            end = isFirst ? reach : min(end, reach)
         }
-        guard moments >= counted else { return 0 }
-        // The first fact of each window stands for it, so that a start that divides them finds each part's own.
-        windowEnd = .min
-        for index in chain where chain.has(facts, index) {
-            facts[index].set(RefreshFact.counted, facts[index].time > windowEnd)
-            if facts[index].time > windowEnd { windowEnd = facts[index].time + facts[index].momentLength }
-        }
-        for _ in counted..<moments { totals.count(facts[place]) }
-        return moments - counted
+        return added
     }
 
     // MARK: Closing

@@ -46,6 +46,8 @@ struct RefreshRun {
     var notifiedAt: Int64?
     var lastNotifiedAt: Int64?
     var notifiedAgainAt: Int64?
+    /// The end of the moment of the first notification.
+    private var notifiedUntil = Int64.max
     var isNotificationFailed = false
     var notificationSkip: RefreshSkipReason?
     var isNotificationSkipped = false
@@ -157,14 +159,17 @@ struct RefreshRun {
     }
 
     private mutating func addNotification(_ fact: RefreshFact) {
+        defer { lastNotifiedAt = fact.time }
         guard let first = notifiedAt else {
             notifiedAt = fact.time
-            lastNotifiedAt = fact.time
+            notifiedUntil = fact.time + fact.momentLength
             return
         }
-        let isAgain = hasAssumedTimes ? fact.time > first : fact.time - first > RefreshRules.moment
-        if isAgain, notifiedAgainAt == nil { notifiedAgainAt = fact.time }
-        lastNotifiedAt = fact.time
+        guard fact.time > (hasAssumedTimes ? first : notifiedUntil) else {
+            notifiedUntil = min(notifiedUntil, fact.time + fact.momentLength)
+            return
+        }
+        notifiedAgainAt = notifiedAgainAt ?? fact.time
     }
 }
 

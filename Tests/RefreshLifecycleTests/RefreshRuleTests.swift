@@ -68,6 +68,20 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
         RuleRow("notified_again", false, "90 days later", .run() + .run(at: 90 * days)),
         RuleRow("notified_again", true, "twice in a run", .run() + [.sent(4)]),
         RuleRow("notified_again", false, "told twice within a second", .run() + [.sent(2)]),
+        RuleRow("notified_again", false, "told in a whole second, and just not 2 s later", .run() + [.sent(2.999_999)]),
+        RuleRow("notified_again", true, "told in a whole second, and 2 s later", .run() + [.sent(3)]),
+        RuleRow(
+            "notified_again",
+            true,
+            "told in a whole second, within it, and 2 s later",
+            .run() + [.sent(1.5), .sent(2.9)]
+        ),
+        RuleRow(
+            "notified_again",
+            true,
+            "twice in a run, by stamps with fractions",
+            [.started(0), .sent(1.5), .sent(2.501)]
+        ),
         RuleRow(
             "notified_again",
             false,

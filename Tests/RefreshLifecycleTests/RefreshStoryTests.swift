@@ -56,6 +56,33 @@ struct RefreshRunTests {
         #expect(try broken(lines + analytics).isEmpty)
     }
 
+    @Test("a line of a whole second and its event up to 2 s later count once, in every order of arrival")
+    func eventBehindAWholeSecond() throws {
+        let events: [Told] = [
+            .started(0), .checked(1, 100), .sent(1), .sent(2.9), .completed(3), .scheduleFailed(3),
+            .scheduleFailed(4.999_999), .scheduled(60), .scheduled(62),
+        ]
+        var random = SplitMix64(seed: 1)
+        for _ in 0..<50 {
+            let order = events.shuffled(using: &random)
+            let totals = try RefreshFold.total(order)
+            #expect(totals.notifications(.sent) == 1)
+            #expect(totals.schedules(.failed) == 1 && totals.schedules(.scheduled) == 2)
+            #expect(try broken(order).isEmpty)
+        }
+    }
+
+    @Test("a start in the second of a notification divides those around it in every order of arrival")
+    func startDividesAWholeSecond() throws {
+        let events: [Told] = [.sent(0), .sent(0.1), .started(0.2), .sent(1.5)]
+        var random = SplitMix64(seed: 1)
+        for _ in 0..<50 {
+            var live = RefreshFold.keeping()
+            for told in events.shuffled(using: &random) { try live.apply([told], at: 1) }
+            #expect(live.totals.notifications(.sent) == 2)
+        }
+    }
+
     @Test("analytics events alone make a run, in whatever order its end and its notification come")
     func analyticsEventsAloneMakeARun() throws {
         let events: [Told] = [.completed(0, true, took: 1.2), .sent(1)]
