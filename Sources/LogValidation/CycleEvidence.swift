@@ -73,54 +73,17 @@ struct CycleEvidence: Sendable {
         isSubmittedAgain = isSubmittedAgain || other.isSubmittedAgain
     }
 
-    /// Whether a notification was delivered twice, more than a second apart.
+    /// Whether a notification was delivered twice.
     private(set) var isDeliveredAgain = false
-    /// The first delivery, and those of other passes of a schedule that keeps its id.
-    private var delivery: Telling?
-    private var otherDeliveries: [Telling] = []
-
-    private struct Telling {
-        /// More passes of one schedule than are open at once.
-        static let limit = 64
-        private static let oneNotification: Int64 = 1_000_000
-        /// As far as a delivery that names no notification time may be from another one of its pass.
-        private static let onePass: Int64 = 12 * 3_600_000_000
-
-        var due: Timestamp?
-        var time: Timestamp
-
-        /// Whether both are of one notification.
-        func isOfPass(of other: Telling) -> Bool {
-            if let due, let otherDue = other.due { return due == otherDue }
-            return abs(time.microseconds - other.time.microseconds) < Self.onePass
-        }
-
-        func isAnother(than other: Telling) -> Bool {
-            abs(time.microseconds - other.time.microseconds) > Self.oneNotification
-        }
-    }
-
-    /// Adds a delivery of a notification that is due at a time, where that is told.
-    mutating func addDelivery(at time: Timestamp, due: Timestamp?) {
-        let new = Telling(due: due, time: time)
-        guard let delivery else {
-            delivery = new
-            return
-        }
-        if let same = delivery.isOfPass(of: new) ? delivery : otherDeliveries.first(where: { $0.isOfPass(of: new) }) {
-            isDeliveredAgain = isDeliveredAgain || new.isAnother(than: same)
-        } else if otherDeliveries.count < Telling.limit {
-            otherDeliveries.append(new)
-        }
-    }
-
     /// Whether the task of a notification was submitted twice.
     private(set) var isSubmittedAgain = false
-    /// The first submission of each form and pass.
-    private var submissions: [Submission] = []
+    /// The first delivery and the first submission of each form and pass.
+    private var deliveries: [Telling] = []
+    private var submissions: [Telling] = []
 
-    private struct Submission {
-        /// How it is told, which two tellings of one submission may differ in.
+    /// A delivery or a submission as one event tells it.
+    private struct Telling {
+        /// How it is told, which two tellings of one delivery or submission may differ in.
         struct Form: Equatable {
             var isLogLine: Bool
             var namesBegin: Bool
@@ -128,35 +91,74 @@ struct CycleEvidence: Sendable {
             var isTimeAssumed: Bool
         }
 
-        /// Stamps in other forms are often cut to the second.
-        private static let oneSubmission: Int64 = 1_000_000
+        /// More than the forms of all passes of a schedule that are open at once.
+        static let limit = 64
+        /// As far as two tellings of one delivery or submission in one form may be apart.
+        private static let oneForm: Int64 = 1_000_000
+        /// The same in two forms, of which each is written at another step, and may be cut to the second.
+        private static let twoForms: Int64 = 5_000_000
+        /// As far as a telling that names no notification time may be from another one of its pass.
+        private static let onePass: Int64 = 12 * 3_600_000_000
 
         var form: Form
-        var telling: Telling
+        var due: Timestamp?
+        var time: Timestamp
 
-        func isOfPass(of other: Submission) -> Bool { telling.isOfPass(of: other.telling) }
-
-        func isAnother(than other: Submission) -> Bool {
-            // Lines without a time are in order, so that each is told once.
-            if form.isTimeAssumed, form == other.form { return telling.time != other.telling.time }
-            let distance = abs(telling.time.microseconds - other.telling.time.microseconds)
-            return distance >= Self.oneSubmission && !form.isTimeAssumed && !other.form.isTimeAssumed
+        init(_ event: Event, isLogLine: Bool) {
+            form = Form(
+                isLogLine: isLogLine,
+                namesBegin: event.earliestBeginDate != nil,
+                namesLead: event.minutes != nil,
+                isTimeAssumed: event.isTimeAssumed
+            )
+            due = event.scheduledFor
+            time = event.timestamp
         }
+
+        /// Whether both are of one notification.
+        func isOfPass(of other: Telling) -> Bool {
+            if let due, let otherDue = other.due { return due == otherDue }
+            return distance(to: other) < Self.onePass
+        }
+
+        func isAnotherDelivery(than other: Telling) -> Bool {
+            distance(to: other) > (form == other.form ? Self.oneForm : Self.twoForms)
+        }
+
+        func isAnotherSubmission(than other: Telling) -> Bool {
+            guard form == other.form else {
+                return distance(to: other) > Self.twoForms && !form.isTimeAssumed && !other.form.isTimeAssumed
+            }
+            // Lines without a time are in order, so that each is told once.
+            return form.isTimeAssumed ? time != other.time : distance(to: other) >= Self.oneForm
+        }
+
+        private func distance(to other: Telling) -> Int64 { abs(time.microseconds - other.time.microseconds) }
+    }
+
+    /// Adds a delivery of a notification.
+    mutating func addDelivery(_ event: Event, isLogLine: Bool) {
+        let new = Telling(event, isLogLine: isLogLine)
+        if Self.add(new, to: &deliveries, isAnother: new.isAnotherDelivery) { isDeliveredAgain = true }
     }
 
     /// Adds a submission of a notification's task.
     mutating func addSubmission(_ event: Event, isLogLine: Bool) {
-        let form = Submission.Form(
-            isLogLine: isLogLine,
-            namesBegin: event.earliestBeginDate != nil,
-            namesLead: event.minutes != nil,
-            isTimeAssumed: event.isTimeAssumed
-        )
-        let new = Submission(form: form, telling: Telling(due: event.scheduledFor, time: event.timestamp))
-        let others = submissions.filter { $0.isOfPass(of: new) }
-        isSubmittedAgain = isSubmittedAgain || others.contains { new.isAnother(than: $0) }
-        guard !others.contains(where: { $0.form == form }), submissions.count < Telling.limit else { return }
-        submissions.append(new)
+        let new = Telling(event, isLogLine: isLogLine)
+        if Self.add(new, to: &submissions, isAnother: new.isAnotherSubmission) { isSubmittedAgain = true }
+    }
+
+    /// Keeps a telling that is the first one of its form and pass.
+    ///
+    /// - Returns: whether it is another one than any that its pass has.
+    private static func add(
+        _ new: Telling,
+        to tellings: inout [Telling],
+        isAnother: (Telling) -> Bool
+    ) -> Bool {
+        let others = tellings.filter { $0.isOfPass(of: new) }
+        if !others.contains(where: { $0.form == new.form }), tellings.count < Telling.limit { tellings.append(new) }
+        return others.contains(where: isAnother)
     }
 
     func sighting(_ kind: EventKind) -> Sighting? {

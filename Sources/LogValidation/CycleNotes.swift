@@ -193,9 +193,7 @@ struct CycleNotes {
         notes[index].isTaken = false
         if notes[index].evidence.kinds.isEmpty { notes[index].device = log }
         notes[index].evidence.add(event.kind, at: event.timestamp, place, isLogLine: isLogLine)
-        if event.kind == .notificationDelivered {
-            notes[index].evidence.addDelivery(at: event.timestamp, due: event.scheduledFor)
-        }
+        if event.kind == .notificationDelivered { notes[index].evidence.addDelivery(event, isLogLine: isLogLine) }
         if event.kind == .prefetchScheduled { notes[index].evidence.addSubmission(event, isLogLine: isLogLine) }
         if hasDetails { notes[index].details[0].add(event, bytes, line: Int(place.line)) }
     }

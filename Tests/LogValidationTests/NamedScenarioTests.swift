@@ -158,6 +158,20 @@ struct NamedScenarioTests {
         #expect(try JudgedLog.judge(JudgedLog.lines(story) + twin).check([scenario]).flatMap(\.failures) == [])
     }
 
+    @Test(
+        "a submission told in two forms within 5 s is one, and each form tells another a second later",
+        arguments: [(["01.100"], 0), (["05"], 0), (["05.001"], 1), (["01.100", "02.100"], 1)]
+    )
+    func submittedInTwoForms(clocks: [String], failures: Int) throws {
+        let scenario = try #require(GuideScenario.named("repeated-scheduling"))
+        var lines = JudgedLog.lines(Story.scheduling(0) + Story.prefetch(540) + Story.shown())
+        let place = try #require(lines.firstIndex { $0.contains("BGAppRefreshTask scheduled") })
+        let told = "Prefetch scheduled 5 minutes before notification (notificationTime=\(Story.time(720)))"
+        let stamps = clocks.map { "\(Story.time(0))".replacing("00Z", with: "\($0)Z") }
+        lines.insert(contentsOf: stamps.map { "\($0) [DNP-FETCH] \(told)" }, at: place + 1)
+        #expect(try JudgedLog.judge(lines).check([scenario]).flatMap(\.failures).count == failures)
+    }
+
     @Test("an unknown scenario gets the nearest name")
     func nearest() {
         #expect(GuideScenario.named("Reboot")?.name == "reboot")

@@ -50,4 +50,13 @@ struct RepeatedDeliveryTests {
         lines.append(delivered.replacing("T06:00:01Z", with: "T06:\(clock)Z"))
         #expect(try failures(lines) == (isAnother ? [Self.twice] : []))
     }
+
+    @Test(
+        "one that a line and an event tell some seconds apart is one, and a second line finds another",
+        arguments: [(["00:02.400"], false), (["00:06"], false), (["00:06.001"], true), (["00:02", "00:05"], true)]
+    )
+    func deliveredInTwoForms(clocks: [String], isAnother: Bool) throws {
+        let lines = clocks.map { "2025-11-15T06:\($0)Z [DNP-SCHEDULER] Notification delivered (id=daily, title=News)" }
+        #expect(try failures(day(15, namesTime: true) + lines) == (isAnother ? [Self.twice] : []))
+    }
 }
