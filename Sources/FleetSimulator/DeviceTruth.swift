@@ -228,7 +228,8 @@ struct DeviceTruth: Sendable {
             guard launch.hasPending, !launch.hasTask,
                 !submissions.contains(where: { abs($0 - launch.time) <= Self.reaction }),
                 let index = cycles.firstIndex(where: { $0.cycle == launch.bearer }),
-                !cycles[index].isExecuted(after: launch.time, through: end)
+                // One that began up to 30 s before may still run.
+                !cycles[index].isExecuted(after: launch.time - 30 * Self.second, through: end)
             else { continue }
             cycles[index].breaks(.notRescheduledAfterLaunch)
         }

@@ -183,6 +183,10 @@ enum LaunchRows {
         ),
     ]
 
+    private static func executed(_ seconds: Double...) -> [TestEvent] {
+        seconds.map { TestEvent(.prefetchExecuted, $0) }
+    }
+
     private static let notRescheduled = [
         ViolationTests.Row(
             .notRescheduledAfterLaunch,
@@ -215,6 +219,20 @@ enum LaunchRows {
             "with pending schedules",
             broken: waiting + [launch(1_000, pending: true), TestEvent(.prefetchExecuted, 1_301)],
             kept: waiting + [launch(1_000, pending: true), TestEvent(.prefetchExecuted, 1_300), later(1_400)]
+        ),
+        ViolationTests.Row(
+            .notRescheduledAfterLaunch,
+            "between two other runs the task does not run for 5 minutes, or does",
+            "with pending schedules",
+            broken: waiting + executed(310) + [launch(500, pending: true)] + executed(801, 1_000) + [later(1_400)],
+            kept: waiting + executed(310) + [launch(500, pending: true)] + executed(800, 1_000) + [later(1_400)]
+        ),
+        ViolationTests.Row(
+            .notRescheduledAfterLaunch,
+            "a task that runs again later began 30 s before the launch, or less",
+            "with pending schedules",
+            broken: waiting + executed(310) + [launch(340, pending: true)] + executed(1_000) + [later(1_400)],
+            kept: waiting + executed(310) + [launch(339.9, pending: true)] + executed(1_000) + [later(1_400)]
         ),
         ViolationTests.Row(
             .notRescheduledAfterLaunch,

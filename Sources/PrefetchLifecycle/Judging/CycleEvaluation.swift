@@ -76,7 +76,7 @@ struct CycleEvaluation {
         } else {
             missedEnd = nil
         }
-        launches = history.isEmpty ? nil : LaunchRules(cycle, account, installation)
+        launches = history.isEmpty ? nil : LaunchRules(cycle, facts, account, installation)
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
         isContentOlder = isOlder(installation?.content)

@@ -17,12 +17,17 @@ struct LaunchRules {
     let countersOutOfPattern: Timestamp?
 
     /// Nil where the installation told nothing that the rules need.
-    init?(_ cycle: Cycle, _ account: borrowing CycleAccount, _ installation: Installation?) {
+    init?(
+        _ cycle: Cycle,
+        _ facts: Span<UInt64>,
+        _ account: borrowing CycleAccount,
+        _ installation: Installation?
+    ) {
         guard let installation, let history = installation.history.first else { return nil }
         let judge = LaunchJudge(cycle: cycle, account: copy account, installation: installation, history: history)
         launchAfterMiss = judge.launchAfterMiss
         launchWithoutSchedule = judge.launchWithoutSchedule
-        launchWithoutTask = judge.launchWithoutTask
+        launchWithoutTask = judge.launchWithoutTask(facts)
         pendingLimitExceeded = judge.breach(of: .pendingLimitExceeded)
         countersOutOfPattern = judge.breach(of: .countersOutOfPattern)
     }
@@ -91,12 +96,16 @@ private struct LaunchJudge {
     }
 
     /// The cycle of the latest submission before the launch stands for it.
-    var launchWithoutTask: Timestamp? {
-        history.launches.moments.first { launch in
-            launch.value == LaunchKind.pending.rawValue && isKnown(after: launch.time)
-                && isLatest(at: launch.time) && !hasTask(at: launch.time) && !runs(soonAfter: launch.time)
-                && !isScheduled(near: launch.time)
-        }?.time
+    func launchWithoutTask(_ facts: Span<UInt64>) -> Timestamp? {
+        for launch in history.launches.moments where launch.value == LaunchKind.pending.rawValue {
+            let time = launch.time
+            guard isKnown(after: time), isLatest(at: time), !isScheduled(near: time),
+                !installation.hasTask(at: time, plannedBy: clock, besidesRunsOf: cycle.due),
+                !runs(near: time, facts)
+            else { continue }
+            return time
+        }
+        return nil
     }
 
     /// Whether the installation went on long enough for a reaction to a launch to be seen.
@@ -114,21 +123,18 @@ private struct LaunchJudge {
         )
     }
 
-    /// Whether a task waited or may have run at a moment.
-    private func hasTask(at time: Timestamp) -> Bool {
-        installation.hasTask(at: time, plannedBy: clock, besidesRunsOf: cycle.due)
-            || account.lastExecuted.map {
-                $0 <= time && time.microseconds < $0.microseconds + LifecycleRules.longestRun
-            }
-                ?? false
-    }
-
-    /// Whether the task ran within the time of a reaction to a launch, so that it waited.
-    private func runs(soonAfter launch: Timestamp) -> Bool {
+    /// Whether the task may have run at a launch, or ran within the time of a reaction to it, so that it waited. Each
+    /// execution counts, because others may follow later.
+    private func runs(near launch: Timestamp, _ facts: Span<UInt64>) -> Bool {
+        let after = launch.microseconds - LifecycleRules.longestRun
         let limit = launch.microseconds + LifecycleRules.reactionMicroseconds
-        return [account.firstExecuted, account.lastExecuted].contains { executed in
-            executed.map { $0 > launch && $0.microseconds <= limit } ?? false
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard fact.stage == .executed else { continue }
+            let executed = fact.time(base: cycle.base).microseconds
+            if executed > after, executed <= limit { return true }
         }
+        return false
     }
 
     /// Whether the latest submission until a moment is one of this cycle; before the first one, that.
