@@ -85,6 +85,107 @@ struct CutLogTests {
     }
 
     @Test(
+        "a log that begins at the submission of the next task hides the fetch before it, with or without its delivery's time"
+    )
+    func cutAtTheSubmission() throws {
+        let submission =
+            "2025-11-15T05:50:02Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T05:48:00Z)"
+        let planned = "2025-11-15T05:50:02Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T05:53:00Z"
+        let rest = [
+            "2025-11-15T05:50:03Z [DNP-FETCH] Task completed (success=true)",
+            "2025-11-15T05:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
+        ]
+        let untimed = rest.map { $0.replacing(" at 2025-11-15T05:53:00Z", with: "") }
+        for log in [[submission] + rest, [planned, submission] + rest, [planned, submission] + untimed] {
+            let judgement = try JudgedLog.judge(log)
+            #expect(judgement.verdict() == .coherent, "\(judgement.text())")
+        }
+    }
+
+    @Test("a result at the head of a log hides no contradiction of the run behind it")
+    func contradictionBehindTheHead() throws {
+        let log = [
+            "2025-11-15T05:49:00Z [DNP-FETCH] Task completed (success=true)",
+            "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T05:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+            "2025-11-15T05:50:04Z [DNP-FETCH] Fetch failed (error=NetworkError, willRetry=false)",
+        ]
+        func broken(_ lines: [String]) throws -> [ViolationKind] {
+            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        #expect(try broken(log) == [.duplicateTerminal])
+        #expect(try broken(Array(log[..<4])) == [])
+        // A run that begins ten minutes behind the head is whole.
+        let before = [log[1], log[2], log[3], "2025-11-15T05:50:05Z [DNP-FETCH] Task completed (success=true)"].map {
+            $0.replacing("T05:5", with: "T05:3")
+        }
+        let late = [log[2], log[3], log[1].replacing("05:50:00Z", with: "05:50:09Z")]
+        #expect(try broken(before + late).contains(.outOfOrder))
+    }
+
+    @Test("a log that ends within the lines of a submission does not say that it was never persisted")
+    func cutWithinScheduling() throws {
+        let log = [
+            "2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=n1, type=DAILY, time=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T05:50:01Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T05:53:00Z",
+            "2025-11-15T05:50:01Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T05:48:00Z)",
+        ]
+        let judgement = try JudgedLog.judge(log)
+        #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
+        let later = "2025-11-15T05:50:20Z [DNP-PLUGIN] status = ready"
+        let kinds = try JudgedLog.judge(log + [later]).cycles.flatMap(\.closed.violations).map(\.kind)
+        #expect(kinds == [.scheduledNotPersisted])
+    }
+
+    @Test("a run or a delivery without a name is of no cycle that lies a day away")
+    func cyclesADayAway() throws {
+        let fired = "BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"
+        let success = "Fetch success (status=200, bytes=1234, ttl=86400)"
+        for log in [
+            // What was not delivered yesterday is not delivered by today's lines.
+            [
+                "11T20:00:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-12T06:00:00Z",
+                "11T20:00:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-12T05:55:00Z)",
+                "12T05:58:13Z [DNP-FETCH] \(fired)",
+                "12T05:58:16Z [DNP-FETCH] Fetch failed (error=NetworkError, willRetry=false)",
+                "12T05:58:17Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-13T06:00:00Z",
+                "12T05:58:17Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-13T05:55:00Z)",
+                "12T06:00:05Z [DNP-FETCH] No cached content available, falling back to on-demand fetch",
+                "13T05:57:10Z [DNP-FETCH] \(fired)",
+                "13T05:57:13Z [DNP-FETCH] \(success)",
+                "13T06:00:13Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)",
+            ],
+            // A run that a line names before its delivery tells the time.
+            [
+                "12T06:00:26Z [DNP-SCHEDULER] Using cached content for notification at 2025-11-12T06:00:00Z",
+                "12T06:00:26Z [DNP-SCHEDULER] Notification delivered (id=n1, title=Y)",
+                "13T05:58:19Z [DNP-FETCH] \(fired)",
+                "13T05:58:22Z [DNP-FETCH] \(success)",
+                "13T05:58:22Z [DNP-FETCH] Cached content for scheduleId=n2",
+                "13T06:00:15Z [DNP-FETCH] Using cached content for notification at 2025-11-13T06:00:00Z",
+                "13T06:00:15Z [DNP-SCHEDULER] Notification delivered (id=n2, title=Y)",
+            ],
+            // A delivery whose planned time is unknown takes no run of the next day.
+            [
+                "13T06:00:26Z [DNP-SCHEDULER] Notification delivered (id=n2, title=Y)",
+                "14T05:57:50Z [DNP-FETCH] \(fired)",
+                "14T05:57:53Z [DNP-FETCH] \(success)",
+                "14T06:00:59Z [DNP-FETCH] Using cached content for notification at 2025-11-14T06:00:00Z",
+                "14T06:00:59Z [DNP-SCHEDULER] Notification delivered (id=n3, title=Y)",
+            ],
+        ] {
+            let judgement = try JudgedLog.judge(log.map { "2025-11-\($0)" })
+            #expect(judgement.verdict() == .coherent && judgement.cycles.count == 2, "\(judgement.text())")
+            #expect(judgement.cycles.count { $0.closed.stages.used != nil && $0.closed.stages.success != nil } == 1)
+        }
+    }
+
+    @Test(
         "a log that begins with a launch that knows of schedules, or behind the scheduling, hides the scheduling alone"
     )
     func cutBehindTheScheduling() throws {
@@ -105,7 +206,11 @@ struct CutLogTests {
             #expect(try broken(head + run) == [], "\(head)")
             #expect(try broken(head + run[2...]) == [.successWithoutExecuted], "\(head)")
         }
+        let registered = launch.replacing(#/\[.*/#, with: "[DNP-FETCH] Registering BGTaskScheduler task (id=x)")
+        #expect(try broken([registered, launch] + run) == [])
+        #expect(try broken([registered] + run) == [.executedWithoutScheduled])
         let empty = launch.replacing("true", with: "false")
+        #expect(try broken([registered, empty] + run) == [.executedWithoutScheduled])
         #expect(try broken([empty] + run) == [.executedWithoutScheduled])
         #expect(try broken([empty] + scheduling + run) == [.executedWithoutScheduled])
     }

@@ -74,6 +74,48 @@ struct EventFileTests {
         #expect(try JudgedLog.judge(lines + [other, event]).cycles.count > 1)
     }
 
+    @Test("the first host of a file is its device, whatever else names one or none")
+    func firstHost() throws {
+        let lines = [
+            "2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=d1, type=DAILY, time=2025-11-15T05:53:00Z)",
+        ]
+        let heading = "Nov 15 05:50:00 phone App[42]: "
+        let executed =
+            #"{"event":"prefetch_executed","scheduleId":"d1","timestamp":"2025-11-15T05:50:00Z","scheduledFor":"2025-11-15T05:53:00Z"}"#
+        let success = #"{"event":"prefetch_success","scheduleId":"d1","timestamp":"2025-11-15T05:50:03Z"}"#
+        let blank = ""
+        for log in [
+            lines + [heading + executed, heading + success], lines + [heading + executed, success],
+            [heading + executed, blank, success] + lines, [executed, heading + success] + lines,
+            lines + lines.map { "Nov 15 05:41:00 phone App[42]: \($0.dropFirst(21))" } + [executed, success],
+        ] {
+            let judged = try JudgedLog.judge(log)
+            #expect(judged.cycles.count == 1 && judged.totals.scheduled == 1, "\(log)\n\(judged.text())")
+            #expect(judged.verdict() == .coherent && judged.totals.success == 1, "\(log)")
+        }
+        let tablet = heading.replacing("phone", with: "tablet")
+        #expect(try JudgedLog.judge([heading + executed, tablet + success, success]).cycles.count == 2)
+    }
+
+    @Test("two processes that write at once are told apart beside an event that names no device")
+    func processesBesideEvent() throws {
+        func story(_ process: Int, _ second: Int, _ result: String) -> [String] {
+            [
+                "05:41:0\(second)|[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+                "05:41:0\(second)|[DNP-STORAGE] Persisted schedule to DB (id=n1, type=DAILY, time=2025-11-15T05:53:00Z)",
+                "05:50:0\(second)|[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+                "05:50:0\(second)|[DNP-FETCH] \(result)",
+            ].map { "Nov 15 \($0.replacing("|", with: " phone App[\(process)]: "))" }
+        }
+        let first = story(42, 0, "Fetch success (status=200, bytes=1234, ttl=86400)")
+        let second = story(43, 5, "Fetch failed (error=NetworkError, willRetry=false)")
+        let mixed = zip(first, second).flatMap { [$0, $1] }
+        let event = #"{"event":"plugin_started","timestamp":"2025-11-15T06:50:03Z"}"#
+        #expect(try JudgedLog.judge(mixed + [event]).cycles.count == 2)
+    }
+
     @Test("an event or a line that is repeated counts once, also what counts beside its cycle")
     func repeated() throws {
         let events = [

@@ -194,8 +194,8 @@ struct PluginStoryTests {
         #expect(try canonical(found).contains { $0.contains(#""lowPowerMode":true"#) })
     }
 
-    @Test("a state of the version before conditions is read, and goes on as it would have")
-    func stateOfTheVersionBefore() throws {
+    @Test("a state of the versions before seen times and before conditions is read, and goes on", arguments: [4, 5])
+    func stateOfVersionsBefore(version: UInt8) throws {
         let lines = [
             "2025-11-14T05:40:01Z [DNP-FETCH] BGTask handler invoked (id=x)\n",
             "2025-11-14T05:40:02Z [DNP-FETCH] Starting fetch (scheduleId=n-1)\n",
@@ -204,29 +204,45 @@ struct PluginStoryTests {
         var before = logDecoder(options)
         _ = before.decode(Array(lines[0].utf8).span, readAt: readingTime)
         var state = before.state
-        // The message that is held: no conditions, no minutes and no platform behind its four texts.
-        let zeros = [UInt8](repeating: 0, count: 20)
-        let plain = try #require(state.indices.last { state[$0...].starts(with: zeros) })
-        state.removeSubrange(plain..<plain + 3)
-        // At the end of its stream: no refusal to schedule.
-        state.removeSubrange(state.count - 12..<state.count - 10)
-        state[0] = 4
-        let end = state.count - 8
-        let code = IdentityKey(1, 2).text(state.span, 0..<end)
-        for index in 0..<8 { state[end + index] = UInt8(truncatingIfNeeded: code >> UInt64(8 * index)) }
+        // Of its cycle: neither planned times nor, in those versions, when it was seen.
+        var seen: [UInt8] = [1]
+        seen.appendVarint(zigzag: 1_763_098_801_000_000)
+        let planned = try #require(state.indices.first { state[$0...].starts(with: [0, 0] + seen) })
+        state.replaceSubrange((planned + 2)..<(planned + 2 + seen.count), with: [0])
+        let unseen = Self.signed(state)
+        state.remove(at: planned + 2)
+        if version < 5 { try removeConditions(of: &state) }
+        state[0] = version
         var after = try LogDecoder(
-            restoring: state,
+            restoring: Self.signed(state),
             options,
             pseudonyms: PlainPseudonyms(),
             identityKey: IdentityKey(1, 2)
         )
-        #expect(after.state == before.state)
+        #expect(after.state == unseen)
         let decoded = after.decode(Array(lines[1].utf8).span, readAt: readingTime)
         #expect(
             try canonical(decoded).map { LogReading.short($0) } == [
                 "prefetch_executed n-1 -", "prefetch_started n-1 -",
             ]
         )
+    }
+
+    private func removeConditions(of state: inout [UInt8]) throws {
+        // The message that is held: no conditions, no minutes and no platform behind its four texts.
+        let zeros = [UInt8](repeating: 0, count: 20)
+        let plain = try #require(state.indices.last { state[$0...].starts(with: zeros) })
+        state.removeSubrange(plain..<plain + 3)
+        // At the end of its stream: no refusal to schedule.
+        state.removeSubrange(state.count - 12..<state.count - 10)
+    }
+
+    /// A state with the hash that fits to it.
+    private static func signed(_ state: [UInt8]) -> [UInt8] {
+        let end = state.count - 8
+        var signed = Array(state[..<end])
+        signed.appendLittleEndian(IdentityKey(1, 2).text(state.span, 0..<end))
+        return signed
     }
 
     @Test("invalid bytes in front of a line hide neither its stamp nor its marker")

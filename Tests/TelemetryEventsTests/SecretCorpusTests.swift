@@ -247,7 +247,12 @@ struct OriginalHashTests {
         let id = Array("call-4155550127".utf8)
         let place = try #require(state.indices.first { state[$0...].starts(with: id) })
         state.removeSubrange(place + id.count..<place + id.count + 8)
-        // Behind the two times, which it has not, and its progress: its results, and its installation, which is none.
+        // Behind the two planned times, which it has not: when it was seen.
+        var seen: [UInt8] = [1]
+        seen.appendVarint(zigzag: try #require(old.binder.binding.devices.first?.cycles.first?.seen).microseconds)
+        #expect(state[(place + id.count + 2)...].starts(with: seen))
+        state.removeSubrange((place + id.count + 2)..<(place + id.count + 2 + seen.count))
+        // Behind its progress: its results, and its installation, which is none.
         state.removeSubrange(place + id.count + 3..<place + id.count + 5)
         // At the end of its stream: no refusal to schedule.
         state.removeSubrange(state.count - 12..<state.count - 10)

@@ -355,6 +355,7 @@ public struct LogParser: Sendable {
             apps: options.apps,
             reportsPlaces: options.reportsPlaces
         )
+        if !pendingHost.isEmpty { parsed.eventsNameHosts = true }
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
         for rejection in json.rejections where unrecognised.count < options.unrecognisedLimit {

@@ -9,6 +9,8 @@ public struct ParsedLog: Sendable {
     var texts = EventTexts()
     /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
+    /// Whether the heading of an event names a host that is not the log's own.
+    var eventsNameHosts = false
     /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()
     /// How many texts of messages were altered.
@@ -20,10 +22,11 @@ public struct ParsedLog: Sendable {
     public var hasMessages: Bool { !messages.isEmpty }
 
     /// The installation of the events among the lines, where they all have one: that which they name, or that of the file;
-    /// nil where there are no events, or of several installations. O(events).
+    /// nil where there are no events, or of several installations, or of other hosts. O(events).
     ///
     /// - Parameter source: the installation of events that name none.
     public func installationOfEvents(orNone source: Pseudonym?) -> Pseudonym?? {
+        guard !eventsNameHosts else { return nil }
         var found: Pseudonym??
         for (_, decoded, _) in events {
             var cursor = EventCursor()
