@@ -74,6 +74,18 @@ struct BareLogTests {
         #expect(page.contains(#"aiq_background_refresh_schedules_total{result="scheduled"} 2"#))
     }
 
+    @Test("an entry of the journal is of the program that its command names, where it has no identifier")
+    func journalEntryByCommand() throws {
+        func page(_ field: String) throws -> String {
+            let entry =
+                #"{"MESSAGE":"Background refresh task started","__REALTIME_TIMESTAMP":"1763185680000000",\#(field),"_PID":"42"}"#
+            return String(decoding: try JudgedLog.judge([entry]).exposition(), as: UTF8.self)
+        }
+        let started = #"aiq_background_refresh_runs_total{outcome="incomplete"} "#
+        #expect(try page(#""_COMM":"AIQ""#).contains(started + "1"))
+        #expect(try page(#""_COMM":"AIQ","SYSLOG_IDENTIFIER":"other""#).contains(started + "0"))
+    }
+
     @Test("each begin of a task in a log without stamps is a submission of its own")
     func submissionsWithoutStamps() throws {
         let lines = [

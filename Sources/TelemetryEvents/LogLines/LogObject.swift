@@ -19,6 +19,7 @@ struct LogObject {
     private(set) var syslogProcess: Range<Int>?
     private(set) var hostname: Range<Int>?
     private(set) var syslogIdentifier: Range<Int>?
+    private(set) var command: Range<Int>?
     /// The line of the plugin that structlog wrote.
     private(set) var structlogEvent: Range<Int>?
     /// Whether one of the texts contains escapes.
@@ -106,6 +107,7 @@ struct LogObject {
     private mutating func keep(_ text: Range<Int>, of key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         switch key.count {
         case 4 where bytes.equals("_PID", in: key): process = text
+        case 5 where bytes.equals("_COMM", in: key): command = text
         case 8 where bytes.equals("category", in: key): category = text
         case 9 where bytes.equals("timestamp", in: key): timestamp = text
         case 9 where bytes.equals("subsystem", in: key): subsystem = text
@@ -138,6 +140,7 @@ struct LogObject {
         Self.copy(&syslogProcess, bytes, to: &output)
         Self.copy(&hostname, bytes, to: &output)
         Self.copy(&syslogIdentifier, bytes, to: &output)
+        Self.copy(&command, bytes, to: &output)
         Self.copy(&structlogEvent, bytes, to: &output)
     }
 

@@ -180,7 +180,7 @@ enum JournalJSONLine {
             line.process = cursor.digits(bytes) ?? 0
         }
         line.device = object.hostname ?? 0..<0
-        if let identifier = object.syslogIdentifier { line.noteProgram(identifier, bytes) }
+        if let identifier = object.syslogIdentifier ?? object.command { line.noteProgram(identifier, bytes) }
         line.readMessage(bytes, ofMember: message, stamps: &stamps)
     }
 }
