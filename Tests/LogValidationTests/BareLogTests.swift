@@ -69,7 +69,7 @@ struct BareLogTests {
             "Scheduled background refresh for 4.0 hours from now",
         ].map { "[BackgroundRefresh] \($0)" }
         let judgement = try JudgedLog.judge(["2025-11-15T05:53:00Z \(lines[0])"] + lines[1...] + lines)
-        let page = String(decoding: try judgement.exposition(), as: UTF8.self)
+        let page = String(decoding: judgement.exposition(), as: UTF8.self)
         #expect(page.contains(#"aiq_background_refresh_runs_total{outcome="skipped"} 2"#), "\(judgement.text())")
         #expect(page.contains(#"aiq_background_refresh_schedules_total{result="scheduled"} 2"#))
     }

@@ -43,8 +43,8 @@ extension LogBinder {
         guard let stamp else {
             if let last = binding.streams[stream].last {
                 // So that the same line once more is another one.
-                binding.streams[stream].last?.microseconds += 1
-                return .taken(Timestamp(microseconds: last.microseconds + 1))
+                binding.streams[stream].last?.microseconds &+= 1
+                return .taken(Timestamp(microseconds: last.microseconds &+ 1))
             }
             if lastStamp == .min, let head = headTime {
                 headTime = Timestamp(microseconds: head.microseconds + 1)
