@@ -104,14 +104,16 @@ struct EventFileTests {
         func story(_ process: Int, _ second: Int, _ result: String) -> [String] {
             [
                 "05:41:0\(second)|[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+                "05:41:0\(second)|[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
                 "05:41:0\(second)|[DNP-STORAGE] Persisted schedule to DB (id=n1, type=DAILY, time=2025-11-15T05:53:00Z)",
                 "05:50:0\(second)|[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+                "05:50:0\(second)|[DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z, scheduleId=n1)",
                 "05:50:0\(second)|[DNP-FETCH] \(result)",
             ].map { "Nov 15 \($0.replacing("|", with: " phone App[\(process)]: "))" }
         }
         let first = story(42, 0, "Fetch success (status=200, bytes=1234, ttl=86400)")
         let second = story(43, 5, "Fetch failed (error=NetworkError, willRetry=false)")
-        let mixed = zip(first, second).flatMap { [$0, $1] }
+        let mixed = first[..<3] + second[..<3] + first[3...] + second[3...]
         let event = #"{"event":"plugin_started","timestamp":"2025-11-15T06:50:03Z"}"#
         #expect(try JudgedLog.judge(mixed + [event]).cycles.count == 2)
     }
