@@ -95,11 +95,16 @@ extension [RefreshFact] {
         var last = place
         var index = origin + step
         while indices.contains(index) {
-            // Whatever the stamp of the last one: it may divide a longer moment.
-            let limit = self[last].isAssumed ? 0 : RefreshRules.longestMoment
-            guard abs(self[index].time - self[last].time) <= limit else { break }
+            let distance = abs(self[index].time - self[last].time)
+            guard distance <= (self[last].isAssumed ? 0 : RefreshRules.longestMoment) else { break }
             if self[index].kind == .started { return (last, index) }
-            if self[index].momentKey == key { last = index }
+            if self[index].momentKey == key {
+                // The fact in the middle may divide a longer moment, whatever its stamp; between others a gap that is
+                // longer than the earlier one reaches ends a moment.
+                let earlier = step < 0 ? index : last
+                guard last == place || distance <= self[earlier].momentLength else { break }
+                last = index
+            }
             index += step
         }
         return (last, nil)

@@ -34,47 +34,6 @@ struct BareLogTests {
         #expect(try JudgedLog.judge(scheduled("2025-11-15") + own).verdict() == .incoherent)
     }
 
-    @Test("a line that takes the stamp before it breaks no rule about time")
-    func takenStamps() throws {
-        let scheduled = [
-            "2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
-            "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
-        ]
-        let executed = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"
-        let stamped = [
-            executed,
-            "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
-            "2025-11-15T05:50:03Z [DNP-FETCH] Task completed (success=true)",
-        ]
-        let untimed = [
-            executed, "[DNP-FETCH] Fetch success (status=200, ttl=60)", "[DNP-FETCH] Task completed (success=true)",
-            "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
-            "2025-11-15T05:53:00Z [DNP-SCHEDULER] Notification delivered (id=n1, title=x)",
-        ]
-        let shown = [
-            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
-            "[DNP-SCHEDULER] Notification delivered (id=n1, title=x)",
-        ]
-        for rest in [stamped, untimed, shown] {
-            let judgement = try JudgedLog.judge(scheduled + rest)
-            #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
-            #expect(judgement.cycles.count == 1)
-            #expect(judgement.text().contains("not all of its lines have a time; rules about time were not judged"))
-        }
-    }
-
-    @Test("the same lines of a refresh that take one stamp are a run each time")
-    func takenStampsOfRefresh() throws {
-        let lines = [
-            "Background refresh task started", "Skipping refresh: No network connection",
-            "Scheduled background refresh for 4.0 hours from now",
-        ].map { "[BackgroundRefresh] \($0)" }
-        let judgement = try JudgedLog.judge(["2025-11-15T05:53:00Z \(lines[0])"] + lines[1...] + lines)
-        let page = String(decoding: judgement.exposition(), as: UTF8.self)
-        #expect(page.contains(#"aiq_background_refresh_runs_total{outcome="skipped"} 2"#), "\(judgement.text())")
-        #expect(page.contains(#"aiq_background_refresh_schedules_total{result="scheduled"} 2"#))
-    }
-
     @Test("an entry of the journal is of the program that its command names, where it has no identifier")
     func journalEntryByCommand() throws {
         func page(_ field: String) throws -> String {

@@ -185,6 +185,20 @@ struct CutLogTests {
         }
     }
 
+    @Test("a run whose lines name an id takes no delivery of another notification of the day")
+    func runOfAnotherNotification() throws {
+        let log = [
+            "2025-11-15T07:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+            "2025-11-15T07:50:03Z [DNP-FETCH] Cached content for scheduleId=morning",
+            "2025-11-15T07:50:03Z [DNP-FETCH] Task completed (success=true)",
+            "2025-11-15T17:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T17:53:00Z",
+            "2025-11-15T17:53:02Z [DNP-SCHEDULER] Notification delivered (id=evening, title=x)",
+        ]
+        let cycles = try JudgedLog.judge(log).cycles
+        #expect(cycles.count == 2)
+        #expect(cycles.flatMap(\.closed.violations).map(\.kind) == [.usedWithoutSuccess])
+    }
+
     @Test(
         "a log that begins with a launch that knows of schedules, or behind the scheduling, hides the scheduling alone"
     )

@@ -57,13 +57,13 @@ struct LogTimeTests {
         )
     }
 
-    @Test("a line without a stamp takes the last one of its stream, a microsecond later")
+    @Test("a line without a stamp takes the last one of its stream")
     func lineTakesLastStampOfItsStream() throws {
         let log = """
             2025-11-14T05:50:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)
             [DNP-PLUGIN] configure() called
             """
-        #expect(try times(log) == ["2025-11-14T05:50:00Z", "2025-11-14T05:50:00.000001Z"])
+        #expect(try times(log) == ["2025-11-14T05:50:00Z", "2025-11-14T05:50:00Z"])
     }
 
     @Test(

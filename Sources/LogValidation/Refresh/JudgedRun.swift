@@ -148,7 +148,7 @@ extension Judgement {
                 text += ": \(PlainText.line(violation.detail))\n"
             }
             if run.closed.hasAssumedTimes {
-                text += "    not all of its lines have a time; rules about time were not judged\n"
+                text += "    the lines have no times; rules about time were not judged\n"
             }
             if hints { for hint in RefreshAdvice.of(run) { text += "    \(style.text("hint", .note)): \(hint)\n" } }
         }

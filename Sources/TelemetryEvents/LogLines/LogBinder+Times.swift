@@ -4,32 +4,24 @@ extension LogBinder {
     /// When a line was written.
     enum LineTime {
         case known(Timestamp)
-        /// No stamp, and that of the line before: it places the line, and judges nothing.
-        case taken(Timestamp)
         /// No stamp, and the log is not live; the time only orders the line.
         case assumed(Timestamp)
         /// The year is not yet known.
         case yearless(YearlessStamp)
 
         var known: Timestamp? {
-            switch self {
-            case .known(let time), .taken(let time): time
-            case .assumed, .yearless: nil
-            }
+            if case .known(let time) = self { time } else { nil }
         }
 
         var any: Timestamp? {
             switch self {
-            case .known(let time), .taken(let time), .assumed(let time): time
+            case .known(let time), .assumed(let time): time
             case .yearless: nil
             }
         }
 
         var isAssumed: Bool {
-            switch self {
-            case .taken, .assumed: true
-            case .known, .yearless: false
-            }
+            if case .assumed = self { true } else { false }
         }
     }
 
@@ -41,11 +33,7 @@ extension LogBinder {
     /// The time of a line: its stamp, else its stream's last one, else the reading time.
     mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
         guard let stamp else {
-            if let last = binding.streams[stream].last {
-                // So that the same line once more is another one.
-                binding.streams[stream].last?.microseconds &+= 1
-                return .taken(Timestamp(microseconds: last.microseconds &+ 1))
-            }
+            if let last = binding.streams[stream].last { return .known(last) }
             if lastStamp == .min, let head = headTime {
                 headTime = Timestamp(microseconds: head.microseconds + 1)
                 return .assumed(head)

@@ -9,6 +9,8 @@ extension LogBinding {
     private static let latestDelivery: UInt64 = 240_000_000
     /// How long before its notification time a task may begin, in microseconds.
     private static let longestLead: Int64 = 86_400_000_000
+    /// How far from its notification time a run may be that only its id and its time tell, in microseconds.
+    private static let longestNamedLead: UInt64 = 1_800_000_000
 
     func cycleInOrder(
         _ message: LogMessage,
@@ -209,12 +211,14 @@ extension LogBinding {
         }
     }
 
-    /// The cycle at the head of a log of which only a run is known, for a line of a delivery within half a day that names
-    /// its notification time.
+    /// The cycle at the head of a log of which only a run is known, for a line of a delivery that names its notification
+    /// time: half a day away, or half an hour where lines of the run name an id, so that a device may have several.
     func unplannedRun(dueAt due: Timestamp, _ device: Int, _ process: UInt64) -> Int? {
-        devices[device].lastIndex {
-            $0.isUnplannedRun && self.mayBeOfOneApp($0.process, process, device)
-                && $0.seen.map { $0.distance(to: due) <= UInt64(Self.latestTask) } ?? !$0.progress.contains(.released)
+        nearestOrLast(device, due) { cycle in
+            guard cycle.isUnplannedRun, self.mayBeOfOneApp(cycle.process, process, device) else { return false }
+            guard let seen = cycle.seen else { return !cycle.progress.contains(.released) }
+            let limit = cycle.idHash == 0 ? UInt64(Self.latestTask) : Self.longestNamedLead
+            return seen.distance(to: due) <= limit
         }
     }
 

@@ -81,7 +81,7 @@ function heading(cycle, number) {
     cycle.timeWarped &&
       h("p.hint.warn", "A test moved the clock of this device; planned times follow the moved clock."),
     cycle.timesAssumed &&
-      h("p.hint.warn", "Not all of its lines have a time: their order counts, and no rule about time judged it.")
+      h("p.hint.warn", "Its lines have no times: their order counts, and no rule about time judged it.")
   ].filter(Boolean);
 }
 

@@ -126,7 +126,7 @@ export function cycleTable(caption, cycles) {
     const notes = [
       violations.slice(0, 3).map(each => violationNote(each)),
       cycle.timeWarped && h("p.small.soft", "Judged by a clock that a test moved."),
-      cycle.timesAssumed && h("p.small.soft", "Not all of its lines have a time; rules about time were not judged."),
+      cycle.timesAssumed && h("p.small.soft", "Its lines have no times; rules about time were not judged."),
       rest > 0 && h("p.small", h("a", {href: path}, `${rest} more`))
     ].filter(note => note && note.length !== 0);
     const facts = [
