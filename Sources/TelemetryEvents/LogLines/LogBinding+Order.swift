@@ -281,9 +281,11 @@ extension KnownCycle {
 
     /// Whether a time is within half a day of its planned times, or of its last line; true where that is not known.
     fileprivate func isNear(_ time: Timestamp?) -> Bool {
-        guard let time else { return true }
-        let known = [due, begin, seen].compactMap(\.self)
-        return known.isEmpty || known.contains { $0.distance(to: time) <= UInt64(LogBinding.latestTask) }
+        guard let time, due != nil || begin != nil || seen != nil else { return true }
+        func isNear(_ known: Timestamp?) -> Bool {
+            known.map { $0.distance(to: time) <= UInt64(LogBinding.latestTask) } ?? false
+        }
+        return isNear(due) || isNear(begin) || isNear(seen)
     }
 
     /// Whether lines of a run are all that is known of it, and perhaps its id.
