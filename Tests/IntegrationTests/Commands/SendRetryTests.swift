@@ -35,7 +35,8 @@ struct SendRetryTests {
 
     @Test("send delivers every event once to a service that is killed repeatedly", .timeLimit(.minutes(3)))
     func sendSurvivesKills() async throws {
-        let batch = EventFactory(prefix: "kill").cycles(0..<15_000)
+        // So many that the first kill comes long before the last of them.
+        let batch = EventFactory(prefix: "kill").cycles(0..<60_000)
         try await withService { service in
             let client = await service.client
             try await withSend(batch, to: client.port) { process in
