@@ -252,7 +252,9 @@ final class LinesService: Service {
 /// The channels that a stop closes: listeners whole, connections for reading only.
 private final class OpenChannels: Sendable {
     private struct State {
+        /// Whether a stop has begun.
         var isClosed = false
+        /// Whether nobody serves connections any longer.
         var isEnded = false
         /// With how a stop closes them; nil while nobody serves them.
         var channels: [ObjectIdentifier: (channel: any Channel, mode: CloseMode?)] = [:]
