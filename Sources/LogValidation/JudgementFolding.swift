@@ -4,7 +4,7 @@ internal import PrefetchLifecycle
 internal import RefreshLifecycle
 internal import TelemetryEvents
 
-/// Binds lines to cycles and folds the events into a judgement, on the calling thread of a run.
+/// Folds the events of inputs into a judgement, on the calling thread of a run.
 struct JudgementFolding {
     /// More cycles than one piece of an input can hold.
     private static let cyclesOfAPiece = 32_768
@@ -13,14 +13,8 @@ struct JudgementFolding {
     private let planned: PlannedSchedules?
     private let isWhole: Bool
     private let key: IdentityKey
-    private let pseudonyms: EphemeralPseudonyms
-    private let lines: LogDecoderOptions
-    /// The binder of the current device.
-    private var binder: LogBinder
-    /// The current device, where there are several.
-    private var source: Pseudonym?
-    /// Whether lines of the current device were bound.
-    private var hasBound = false
+    /// The time zone of stamps that name none.
+    private let zone: ZoneOffsets
     private let listedCycles: Int
     private var fold: LifecycleFold
     private var refresh: RefreshFold
@@ -68,9 +62,7 @@ struct JudgementFolding {
         isWhole = options.isWhole
         self.observer = observer
         key = pseudonyms.identityKey
-        self.pseudonyms = pseudonyms
-        lines = options.lines
-        binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
+        zone = options.lines.zone
         var limits = LifecycleLimits()
         limits.openCycles = openCycles
         fold = LifecycleFold(
@@ -80,7 +72,7 @@ struct JudgementFolding {
             deduplicates: false,
             isReceiver: false
         )
-        fold.assumedSimulator = lines.isSimulator
+        fold.assumedSimulator = options.isSimulator
         refresh = RefreshFold(keepsClosedRuns: detail.needsCycles, isReceiver: false)
         judgement.apps = options.apps
         // The notes of the cycles that a piece closes are still kept while its own events are noted.
@@ -93,41 +85,16 @@ struct JudgementFolding {
         set { judgement.namesFiles = newValue }
     }
 
-    mutating func add(_ piece: InputPiece, input: Int, readAt: Timestamp) {
+    mutating func add(_ piece: BoundPiece, input: Int, readAt: Timestamp) {
         switch piece {
         case .device(let source):
-            finishDevice(readAt)
-            var lines = lines
-            lines.source = source
-            self.source = source
             if let source { unnamed.insert(source.fingerprint) }
             deviceDoubts = []
             notes.beginDevice()
-            binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
-            hasBound = false
-        case .lines(let parsed):
-            if !hasBound, parsed.hasMessages { assignInstallation(to: parsed) }
-            add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
+        case .installation(let installation): unnamed.insert(installation.fingerprint)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
-        case .end(let judged):
-            inputs.append((input, judged))
-            binder.beginPart()
+        case .end(let judged): inputs.append((input, judged))
         }
-    }
-
-    /// Takes the lines of a device for those of the one installation of the events among the first of them: a file is one
-    /// device.
-    private mutating func assignInstallation(to parsed: ParsedLog) {
-        hasBound = true
-        guard let installation = parsed.installationOfEvents(orNone: source) else { return }
-        binder.assignSource(installation)
-        if let installation { unnamed.insert(installation.fingerprint) }
-    }
-
-    /// Takes the events that waited for more lines of the device.
-    private mutating func finishDevice(_ readAt: Timestamp) {
-        guard let last = inputs.last else { return }
-        add(binder.flush(readAt: readAt), input: last.index, receivedAt: readAt)
     }
 
     private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
@@ -189,8 +156,7 @@ struct JudgementFolding {
         try? refresh.apply(records, receivedAt: receivedAt)
     }
 
-    consuming func finish(readAt: Timestamp) -> Judgement {
-        finishDevice(readAt)
+    consuming func finish() -> Judgement {
         fold.finish()
         takeCycles()
         refresh.finish()
@@ -323,7 +289,7 @@ struct JudgementFolding {
         }
         cycle.stop = !cycle.cut.isEmpty ? nil : CycleStop(cycle.closed, evidence.kinds)
         if let hours = cycle.shiftedHours, let time = cycle.closed.stages.delivered {
-            cycle.zoneAdvice = Advice.ofZone(shiftedHours: hours, at: time, lines.zone)
+            cycle.zoneAdvice = Advice.ofZone(shiftedHours: hours, at: time, zone)
         }
         if MarkerSequence.missing(in: evidence.kinds, of: log) < judgement.sequence.faults {
             let sequence = MarkerSequence(evidence, registered: log.registered)

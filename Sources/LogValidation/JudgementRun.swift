@@ -5,14 +5,14 @@ package import LogInput
 internal import PrefetchLifecycle
 package import TelemetryEvents
 
-/// Judges inputs in constant memory: one thread reads and parses, the calling one binds and folds.
+/// Judges inputs in constant memory: one thread reads and parses, the next binds lines to cycles, the calling one folds.
 ///
 /// Each input is a device of its own, unless they are rotations of one log or the options join them; the cycles of all
 /// of them are judged together.
 package struct JudgementRun: Sendable {
     /// The maximum number of open cycles; beyond it the oldest are closed and judged early.
     private static let openCycles = 65_536
-    /// The maximum number of decoded pieces waiting for the fold.
+    /// The maximum number of pieces that wait for each of the threads.
     private static let depth = 4
 
     private let options: JudgementOptions
@@ -26,8 +26,9 @@ package struct JudgementRun: Sendable {
         self.interruption = interruption
     }
 
-    private enum Piece: Sendable {
-        case input(InputPiece, Int)
+    /// What one thread hands to the next.
+    private enum Passed<Piece: Sendable>: Sendable {
+        case piece(Piece, input: Int)
         case failure(InputError)
         case end
     }
@@ -57,52 +58,77 @@ package struct JudgementRun: Sendable {
         }
     }
 
-    /// Folds what another thread reads.
+    /// Folds what another thread reads, and a second one binds.
     private func judge(
         _ devices: InputDevices,
-        read: @escaping @Sendable (InputDecoding, InputDevices, (Piece) -> Void) -> Void
+        read: @escaping @Sendable (InputDecoding, InputDevices, (Passed<InputPiece>) -> Void) -> Void
     ) throws(InputError) -> Judgement {
         let pseudonyms = EphemeralPseudonyms()
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
-        let pieces = BoundedQueue<Piece>(depth: Self.depth)
-        let reader = Thread {
-            read(decoding, devices) { pieces.put($0) }
-            pieces.put(.end)
+        let lines = options.lines
+        let parsed = BoundedQueue<Passed<InputPiece>>(depth: Self.depth)
+        let bound = BoundedQueue<Passed<BoundPiece>>(depth: Self.depth)
+        Self.start {
+            read(decoding, devices) { parsed.put($0) }
+            parsed.put(.end)
         }
-        reader.stackSize = 4 << 20
-        reader.start()
+        Self.start { Self.bind(InputBinding(lines, pseudonyms), from: parsed, to: bound) }
 
         var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles, observer: options.observer)
         folding.namesFiles = devices.areSeveral
         var failure: InputError?
         reading: while true {
-            switch pieces.take() {
-            case .input(let piece, let input): folding.add(piece, input: input, readAt: Self.now)
+            switch bound.take() {
+            case .piece(let piece, let input): folding.add(piece, input: input, readAt: Self.now)
             case .failure(let error): failure = error
             case .end: break reading
             }
         }
         if let failure { throw failure }
-        return folding.finish(readAt: Self.now)
+        return folding.finish()
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    private static func bind(
+        _ binding: InputBinding,
+        from parsed: BoundedQueue<Passed<InputPiece>>,
+        to bound: BoundedQueue<Passed<BoundPiece>>
+    ) {
+        var binding = binding
+        while true {
+            switch parsed.take() {
+            case .piece(let piece, let input):
+                binding.bind(piece, input: input, readAt: now) { bound.put(.piece($0, input: $1)) }
+            case .failure(let error): bound.put(.failure(error))
+            case .end:
+                binding.finish(readAt: now) { bound.put(.piece($0, input: $1)) }
+                return bound.put(.end)
+            }
+        }
     }
 
     private static func read(
         _ bytes: [UInt8],
         _ limits: InputLimits,
         _ decoding: InputDecoding,
-        _ put: (Piece) -> Void
+        _ put: (Passed<InputPiece>) -> Void
     ) {
         do throws(InputError) {
-            put(.input(.device(nil), 0))
+            put(.piece(.device(nil), input: 0))
             let file = InputFile(bytes)
             let name = file.name
             let input = try InputBytes(file, limits: limits)
             var host: UInt64 = 0
             let judged = try decoding.decode(input, named: name, source: nil, host: &host) {
-                put(.input($0, 0))
+                put(.piece($0, input: 0))
             } progress: { _, _ in
             }
-            put(.input(.end(judged), 0))
+            put(.piece(.end(judged), input: 0))
         } catch {
             put(.failure(error))
         }
@@ -114,13 +140,13 @@ package struct JudgementRun: Sendable {
         _ decoding: InputDecoding,
         _ interruption: Interruption?,
         _ progress: (InputProgress) -> Void,
-        _ put: (Piece) -> Void
+        _ put: (Passed<InputPiece>) -> Void
     ) {
         do throws(InputError) {
             var sofar = InputProgress(totalBytes: try totalSize(of: paths))
             for (device, inputs) in devices.inputs.enumerated() {
                 let source = devices.areSeveral ? decoding.pseudonyms.device(device) : nil
-                put(.input(.device(source), inputs.first ?? 0))
+                put(.piece(.device(source), input: inputs.first ?? 0))
                 var host: UInt64 = 0
                 for index in inputs {
                     let file = try InputFile(paths[index], interruption: interruption)
@@ -128,7 +154,7 @@ package struct JudgementRun: Sendable {
                     let input = try InputBytes(file)
                     let before = sofar
                     let judged = try decoding.decode(input, named: name, source: source, host: &host) {
-                        put(.input($0, index))
+                        put(.piece($0, input: index))
                     } progress: { bytes, lines in
                         sofar.bytes = before.bytes + bytes
                         sofar.lines = before.lines + lines
@@ -137,7 +163,7 @@ package struct JudgementRun: Sendable {
                     sofar.bytes = before.bytes + (size ?? 0)
                     sofar.lines = before.lines + judged.lines.read
                     progress(sofar)
-                    put(.input(.end(judged), index))
+                    put(.piece(.end(judged), input: index))
                 }
             }
         } catch {
@@ -248,7 +274,7 @@ struct EphemeralPseudonyms: Pseudonymising {
     }
 }
 
-/// Decodes inputs in pieces, on the reading thread; the other thread binds their lines to cycles.
+/// Decodes inputs in pieces, on the reading thread.
 private struct InputDecoding: Sendable {
     let options: JudgementOptions
     let pseudonyms: EphemeralPseudonyms
@@ -346,16 +372,6 @@ private struct InputDecoding: Sendable {
         }
         return judged
     }
-}
-
-/// A piece of an input.
-enum InputPiece: Sendable {
-    /// The inputs of a device follow; it has a pseudonym where there are several devices.
-    case device(Pseudonym?)
-    case lines(ParsedLog)
-    case events(DecodedEvents)
-    /// The end of the input.
-    case end(JudgedInput)
 }
 
 extension JudgedInput {

@@ -145,7 +145,7 @@ extension OneAtATime {
                 )
                 folding.add(.events(decoded), input: 0, readAt: Timestamp(seconds: 1_800_000_000))
             }
-            let judgement = folding.finish(readAt: Timestamp(seconds: 1_800_000_000))
+            let judgement = folding.finish()
             #expect(judgement.cycles.count == 100)
             #expect(judgement.cycles.allSatisfy { $0.scheduleId != nil })
             #expect(judgement.omittedCycles == 150)

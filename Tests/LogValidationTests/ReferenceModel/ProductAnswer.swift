@@ -26,13 +26,17 @@ struct ProductAnswer {
         options.isWhole = true
         let pseudonyms = EphemeralPseudonyms()
         var folding = JudgementFolding(options, pseudonyms, openCycles: 4_096)
+        var binding = InputBinding(options.lines, pseudonyms)
         var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
         for part in parts {
             let bytes = Array(part.map { $0 + "\n" }.joined().utf8)
-            folding.add(.lines(parser.parse(bytes.span, readAt: now)), input: 0, readAt: now)
+            let parsed = parser.parse(bytes.span, readAt: now)
+            binding.bind(.lines(parsed), input: 0, readAt: now) { folding.add($0, input: $1, readAt: now) }
         }
-        folding.add(.end(JudgedInput(name: "history", lines: parser.counts)), input: 0, readAt: now)
-        let judgement = folding.finish(readAt: now)
+        let end = JudgedInput(name: "history", lines: parser.counts)
+        binding.bind(.end(end), input: 0, readAt: now) { folding.add($0, input: $1, readAt: now) }
+        binding.finish(readAt: now) { folding.add($0, input: $1, readAt: now) }
+        let judgement = folding.finish()
         let names = Self.names(of: installations, pseudonyms)
         var answer = ProductAnswer()
         answer.count(judgement.totals)
