@@ -46,7 +46,11 @@ extension LogBinder {
             let phantom = binding.devices[device].index(of: held.cycle),
             binding.devices[device].cycles[phantom].isBare,
             binding.devices[device].held.count(where: { $0.cycle == held.cycle }) == 1,
-            let before = binding.cycleBefore(phantom, device, held.hasTime ? held.timestamp : nil)
+            let before = binding.devices[device].cycleBefore(
+                phantom,
+                held.hasTime ? held.timestamp : nil,
+                binding.lifetimes
+            )
         else { return }
         let serial = binding.devices[device].cycles[before].serial
         binding.devices[device].held[index].cycle = serial

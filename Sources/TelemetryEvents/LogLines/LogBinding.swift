@@ -49,7 +49,16 @@ struct LogBinding {
         } else if let due {
             found = cycleDue(due, phase, context, device, stream) ?? executing(message, due, context, device)
         } else {
-            found = cycleInOrder(message, phase, context, device, stream, time, mayOpen: mayOpen)
+            let line = LineInOrder(
+                phase: phase,
+                kind: message.form.kind,
+                begin: message.begin,
+                time: time,
+                context: context,
+                mayOpen: mayOpen,
+                stream: streams[stream]
+            )
+            found = devices[device].cycleInOrder(line, lifetimes)
         }
         let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
         guard var cycleIndex = found ?? opened else { return nil }
@@ -95,7 +104,10 @@ struct LogBinding {
         _ stream: Int,
         _ time: Timestamp?
     ) -> Int? {
-        if due == nil, phase == .delivery || phase == .summary, let pass = nearestPass(idHash, device, stream, time) {
+        let process = streams[stream].process
+        if due == nil, phase == .delivery || phase == .summary,
+            let pass = devices[device].nearestPass(idHash, process, time, lifetimes)
+        {
             return pass
         }
         var current = context
@@ -103,7 +115,6 @@ struct LogBinding {
         if let current, devices[device].cycles[current].idHash == idHash, agrees(device, current, due) {
             return current
         }
-        let process = streams[stream].process
         let sameId =
             sameSchedule(idHash, due, device) { $0 == process }
             ?? sameSchedule(idHash, due, device) {
@@ -120,7 +131,7 @@ struct LogBinding {
         }
         if let current, devices[device].cycles[current].idHash == 0, agrees(device, current, due) { return current }
         guard let due else {
-            return phase == .delivery || phase == .summary ? cycleToName(device, stream, time) : nil
+            return phase == .delivery || phase == .summary ? devices[device].cycleToName(process, time) : nil
         }
         return devices[device].lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
             ?? devices[device].lastIndex { $0.idHash == 0 && $0.due == due }
@@ -177,7 +188,7 @@ struct LogBinding {
         }
         guard phase != .scheduling else { return nil }
         return devices[device].lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
-            ?? (phase == .delivery ? unplannedRun(dueAt: due, device, process) : nil)
+            ?? (phase == .delivery ? devices[device].unplannedRun(dueAt: due, process, lifetimes) : nil)
     }
 
     /// The cycle that its stream runs, for a result that names another notification time, which no schedule has: the plugin
