@@ -75,6 +75,31 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
+    @Test("submitters of a large group are answered in parts, each once what it may see is applied")
+    func answersInParts() async throws {
+        let writer = try makeWriter(limits: GroupCommitLimits(answeredEvents: 2))
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await writer.submit(.init(0, gate: gate)) }
+            await waitUntil("the writer reached the gate") { gate.reached }
+            for number in [1, 2, 1, 3, 4, 5] {
+                let waiting = writer.statistics.waitingSubmissions
+                group.addTask { [recorder] in
+                    _ = try await writer.submit(.init(number))
+                    #expect(recorder.log.groups.last.map { $0.sequence > UInt64(number) } ?? false)
+                }
+                await waitUntil("\(number) waits") { writer.statistics.waitingSubmissions == waiting + 1 }
+            }
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(writer.statistics.commits == 2)
+        #expect(writer.statistics.submissions == 7)
+        #expect(recorder.log.committed == Array(0...5))
+        #expect(recorder.log.groups.map(\.sequence) == [1, 3, 5, 6])
+        await writer.stop(within: .seconds(30))
+    }
+
     @Test("submissions are committed in the order of their arrival")
     func keepsOrder() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(groupSubmissions: 3))

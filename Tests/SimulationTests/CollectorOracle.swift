@@ -62,7 +62,7 @@ final class CollectorOracle {
         take(StoredBatch(id: placement.batch, firstSequence: placement.firstSequence, batch: batch))
     }
 
-    func groupCommitted() {
+    func applied() {
         group = []
         failedGroups = []
     }

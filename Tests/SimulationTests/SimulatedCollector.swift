@@ -143,7 +143,10 @@ final class SimulatedCollector {
             signals.wake()
         }
         queue = CommitQueue(
-            limits: GroupCommitLimits(groupSubmissions: swarm.groupSubmissions),
+            limits: GroupCommitLimits(
+                groupSubmissions: swarm.groupSubmissions,
+                answeredEvents: swarm.answeredEvents
+            ),
             clock: clock.ledgerClock
         )
         writer = CommitWriter(
@@ -290,9 +293,9 @@ struct WitnessedProcessor: CommitProcessor {
 
     mutating func abort(_ preparation: Preparation) { inner.abort(preparation.inner) }
 
-    mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
-        oracle.groupCommitted()
-        inner.groupCommitted(at: position, now: now)
+    mutating func applied(through position: LedgerPosition, now: Int64) {
+        oracle.applied()
+        inner.applied(through: position, now: now)
     }
 
     mutating func groupAborted(_ error: LedgerError) {

@@ -11,6 +11,7 @@ struct SimulationSwarm: Sendable {
     let hasConsole: Bool
     let keepSeconds: Int64
     let groupSubmissions: Int
+    let answeredEvents: Int
     let diskBytes: Int
     let diskFaults: DiskFaultRates
     let fleet: FleetPlan
@@ -60,6 +61,7 @@ struct SimulationSwarm: Sendable {
             (.kill, percent(6)), (.losePower, losesPower ? percent(6) : 0), (.stop, percent(2)),
             (.journald, percent(20)), (.leap, leapsClock ? 2 : 0), (.fill, percent(4)), (.wait, waitsLong ? 2 : 0),
         ]
+        answeredEvents = [1, 5, 1_000].randomElement(using: &random) ?? 1
     }
 
     /// Whether what cycles were judged by must be the fleet's truth: all events came while their cycles were open.

@@ -200,7 +200,7 @@ struct IngestProcessor: CommitProcessor {
         return .committed(accepted: Int(batch.count), duplicates: preparation.duplicates)
     }
 
-    mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
+    mutating func applied(through position: LedgerPosition, now: Int64) {
         projection.fold.clearProposals()
         failures.recovered()
         // Before the page shows the events as pending, since it also says how long they have been.

@@ -5,8 +5,8 @@
 /// For each group of submissions the writer calls ``prepare(_:receivedAt:)`` for each one in order, appends the returned
 /// batches in one transaction, and then either
 ///
-/// - on success: ``commit(_:of:at:)`` for each appended batch in order, ``groupCommitted(at:now:)``, resumes the
-///   submitters and calls ``maintain(_:at:now:)``; or
+/// - on success: ``commit(_:of:at:)`` for each appended batch in order, ``applied(through:now:)`` before it resumes
+///   submitters, and ``maintain(_:at:now:)`` at the end; or
 /// - on failure: ``abort(_:)`` for each batch, the last one first, ``groupAborted(_:)``, and resumes the submitters with
 ///   the error. Maintenance goes on with every tick, because it is what makes room in a full ledger.
 ///
@@ -37,8 +37,9 @@ public protocol CommitProcessor: ~Copyable, SendableMetatype {
     /// Undoes the preparation of a batch that was not stored.
     mutating func abort(_ preparation: Preparation)
 
-    /// Called when the whole group is applied: publish what others may see, before the submitters resume.
-    mutating func groupCommitted(at position: LedgerPosition, now: Int64)
+    /// Called when a group, or a part of a large one, is applied: publish what others may see, before the submitters of it
+    /// resume.
+    mutating func applied(through position: LedgerPosition, now: Int64)
 
     /// Called when nothing of the group was stored, after ``abort(_:)`` for each batch.
     mutating func groupAborted(_ error: LedgerError)
@@ -67,7 +68,7 @@ extension CommitProcessor where Self: ~Copyable {
     public mutating func abort(_ preparation: Preparation) {}
 
     /// Publishes nothing.
-    public mutating func groupCommitted(at position: LedgerPosition, now: Int64) {}
+    public mutating func applied(through position: LedgerPosition, now: Int64) {}
 
     /// Does nothing.
     public mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {}

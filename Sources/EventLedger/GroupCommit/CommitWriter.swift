@@ -111,12 +111,8 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         do {
             let end = try ledger.append(batches, for: purpose, stateBytesPerEvent: Processor.stateBytesPerEvent)
             let elapsed = batches.isEmpty ? 0 : clock.monotonic() &- began
-            applyGroup(from: start)
-            processor.groupCommitted(at: end, now: now)
             report(nanoseconds: elapsed, error: nil)
-            for (entry, outcome) in zip(group, outcomes) {
-                entry.answer?(.success(outcome))
-            }
+            applyGroup(from: start, now: now)
             clearGroup()
             processor.maintain(ledger, at: end, now: now)
             return true
@@ -131,9 +127,13 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         }
     }
 
-    private func applyGroup(from start: LedgerPosition) {
+    /// Applies the batches of the group in order, and answers their submitters in parts: those of the first one send on
+    /// while the rest is applied.
+    private func applyGroup(from start: LedgerPosition, now: Int64) {
+        let part = UInt64(queue.limits.answeredEvents)
         var position = start
         var next = 0
+        var answered = start.sequence
         for step in steps {
             switch step {
             case .append(let preparation):
@@ -144,7 +144,21 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             case .answer(let outcome):
                 outcomes.append(outcome)
             }
+            if position.sequence - answered >= part {
+                answer(at: position, now: now)
+                answered = position.sequence
+            }
         }
+        answer(at: position, now: now)
+    }
+
+    /// Publishes what is applied so far, and answers the submitters that have an outcome.
+    private func answer(at position: LedgerPosition, now: Int64) {
+        guard !outcomes.isEmpty else { return }
+        processor.applied(through: position, now: now)
+        for (entry, outcome) in zip(group, outcomes) { entry.answer?(.success(outcome)) }
+        group.removeFirst(outcomes.count)
+        outcomes.removeAll(keepingCapacity: true)
     }
 
     private func abortGroup(_ error: LedgerError) {

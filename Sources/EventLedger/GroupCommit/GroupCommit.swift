@@ -166,17 +166,20 @@ public struct GroupCommitLimits: Sendable, Hashable {
     public var groupSubmissions: Int
     /// The maximum cost of a transaction, in bytes, unless it has a single submission.
     public var groupBytes: Int
+    /// After so many events of a group are applied, their submitters are answered; those of the rest wait for the rest.
+    public var answeredEvents: Int
     /// The maximum number of waiting calls of ``GroupCommit/perform(_:)``.
     public var waitingWork: Int
 
     /// Makes limits; the defaults are 4,096 submissions and 64 MiB waiting, no limit for a commit's time, 1,024
-    /// submissions and 8 MiB in a transaction, and 256 calls.
+    /// submissions and 8 MiB in a transaction, answers after 1,000 events, and 256 calls.
     public init(
         waitingSubmissions: Int = 4096,
         waitingBytes: Int = 64 << 20,
         commitTime: Duration? = nil,
         groupSubmissions: Int = 1024,
         groupBytes: Int = 8 << 20,
+        answeredEvents: Int = 1_000,
         waitingWork: Int = 256
     ) {
         self.waitingSubmissions = max(1, waitingSubmissions)
@@ -184,6 +187,7 @@ public struct GroupCommitLimits: Sendable, Hashable {
         self.commitTime = commitTime
         self.groupSubmissions = max(1, groupSubmissions)
         self.groupBytes = max(1, groupBytes)
+        self.answeredEvents = max(1, answeredEvents)
         self.waitingWork = max(1, waitingWork)
     }
 }

@@ -57,7 +57,7 @@ struct RecordingProcessor: CommitProcessor {
         recorder.change { $0.aborted.append(number) }
     }
 
-    mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
+    mutating func applied(through position: LedgerPosition, now: Int64) {
         let known = known
         recorder.change {
             $0.groups.append(position)
