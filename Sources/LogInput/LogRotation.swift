@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The place of a file among the rotations of its log, by the names that logrotate and newsyslog give: `app.log.1`,
-/// `app.log.2.gz`, `app.log-20251115`, `app.log.2025-11-15`.
+/// The place of a file among the rotations of its log, by the names that logrotate, newsyslog and loggers give:
+/// `app.log.1`, `app.log.2.gz`, `app.log-20251115`, `app.log.2025-11-15`, `app.log.old`, and beside `app.log` also
+/// `app.1.log`, `app-20251115.log` and `app-2025-11-15.log`.
 package struct LogRotation {
     /// The path of the log that is written to.
     package let log: String
@@ -17,16 +18,33 @@ package struct LogRotation {
     /// inputs, its name must have an extension.
     package init?(_ path: String, among paths: [String] = []) {
         let name = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
-        let mark = name.indices.last { index in
-            name[index] == "." || name[index] == "-" && Self.isDate(name[index...].dropFirst())
+        if let (log, age) = Self.split(name) {
+            let file = log.split(separator: "/").last ?? ""
+            guard paths.contains(log) || file.dropFirst().contains(".") else { return nil }
+            self.init(log: log, age: age)
+        } else if let dot = name.lastIndex(of: "."), let (base, age) = Self.split(name[..<dot]) {
+            let log = base + name[dot...]
+            guard paths.contains(log) else { return nil }
+            self.init(log: log, age: age)
+        } else {
+            return nil
         }
-        guard let mark,
-            let number = Self.number(name[mark...].dropFirst(), isDate: name[mark] == "-")
-        else { return nil }
-        let log = String(name[..<mark])
-        let file = log.split(separator: "/").last ?? ""
-        guard paths.contains(log) || file.dropFirst().contains(".") else { return nil }
-        self.init(log: log, age: number)
+    }
+
+    /// The name without the number or date at its end, and the age that they tell; nil without one.
+    private static func split(_ name: Substring) -> (log: String, age: Int)? {
+        if name.hasSuffix(".old") { return (String(name.dropLast(4)), 1) }
+        let date = name.suffix(11)
+        if date.count == 11, date.hasPrefix("-"), date.filter({ $0 == "-" }).count == 3,
+            let age = number(date.dropFirst(), isDate: false)
+        {
+            return (String(name.dropLast(11)), age)
+        }
+        let mark = name.indices.last { index in
+            name[index] == "." || name[index] == "-" && isDate(name[index...].dropFirst())
+        }
+        guard let mark, let age = number(name[mark...].dropFirst(), isDate: name[mark] == "-") else { return nil }
+        return (String(name[..<mark]), age)
     }
 
     private static func isDate(_ text: Substring) -> Bool {

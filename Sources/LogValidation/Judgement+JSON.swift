@@ -6,9 +6,9 @@ internal import TelemetryEvents
 extension Judgement {
     /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
-    /// Some members are optional: `file` of a cycle or a rejected event, where there are several devices, and
-    /// `installation` of a cycle, where there are several; `cyclesOmitted`; `rejectedOmitted`; `notes`, where an input
-    /// cannot be of one device; and `unrecognised` with `explains`.
+    /// Some members are optional: `file` of a cycle or a rejected event, where there are several devices; `installation` of a
+    /// cycle, where there are several, or `file` of one that names none; `cyclesOmitted`; `rejectedOmitted`; `notes`, where
+    /// an input cannot be of one device; and `unrecognised` with `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.

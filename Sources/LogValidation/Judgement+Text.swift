@@ -85,7 +85,7 @@ extension Judgement {
         var lines: [UInt8] = []
         for cycle in cycles {
             lines.removeAll(keepingCapacity: true)
-            columns.append(cycle, style, file: file(of: cycle), to: &lines)
+            columns.append(cycle, style, file: namesFiles ? file(of: cycle) : nil, to: &lines)
             append(findings: cycle, style, strict: strict, hints: hints, to: &lines)
             text += String(decoding: lines, as: UTF8.self)
         }

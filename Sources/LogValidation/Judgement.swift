@@ -78,9 +78,10 @@ package struct Judgement: Sendable {
         }
     }
 
-    /// The name of a cycle's file, where there are several devices.
+    /// The name of a cycle's file, where there are several devices, or the cycle is that of the file's own among others.
     func file(of cycle: JudgedCycle) -> String? {
-        namesFiles && inputs.indices.contains(cycle.input) ? inputs[cycle.input].name : nil
+        let isNamed = namesFiles || namesInstallations && cycle.installation == nil
+        return isNamed && inputs.indices.contains(cycle.input) ? inputs[cycle.input].name : nil
     }
 
     /// The pseudonym of a cycle's installation, where there are several; it changes with every run.

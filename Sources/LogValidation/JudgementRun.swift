@@ -356,7 +356,9 @@ private struct InputDecoding: Sendable {
             installation: lines.source,
             reportsPlaces: lines.reportsPlaces
         )
-        if decoded.events.count == 0, let first = decoded.rejections.first {
+        if decoded.events.count == 0, let first = decoded.rejections.first,
+            decoded.rejections.allSatisfy({ !$0.isOfEvent })
+        {
             if let judged = decodeAsLines(bytes, lines, named: name, emit: emit) { return judged }
             throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
         }
@@ -371,6 +373,17 @@ private struct InputDecoding: Sendable {
             }
         }
         return judged
+    }
+}
+
+extension Rejection {
+    /// Whether what was rejected is an event, by its kind, and not some other JSON.
+    fileprivate var isOfEvent: Bool {
+        switch reason {
+        case .malformedJSON, .truncated, .notAnObject, .invalidUTF8, .tooDeep: false
+        case .missingField: field != .event
+        default: true
+        }
     }
 }
 

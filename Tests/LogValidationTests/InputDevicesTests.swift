@@ -32,6 +32,15 @@ struct InputDevicesTests {
             devices("app.log.2025-11-14", "app.log.2025-11-15") == [["app.log.2025-11-14", "app.log.2025-11-15"]]
         )
         #expect(devices("syslog.1", "syslog") == [["syslog.1", "syslog"]])
+        #expect(devices("app.log", "app.log.old") == [["app.log.old", "app.log"]])
+        #expect(
+            devices("app.log", "app-20251116.log", "app-2025-11-15.log.gz", "app.2.log", "app.1.log").map(Set.init)
+                == [["app.log", "app-20251116.log", "app-2025-11-15.log.gz", "app.2.log", "app.1.log"]]
+        )
+        #expect(
+            devices("app.log", "app-20251116.log", "app-20251115.log")
+                == [["app-20251115.log", "app-20251116.log", "app.log"]]
+        )
         #expect(devices("var.d/app.log.1", "app.log") == [["var.d/app.log.1"], ["app.log"]])
     }
 
@@ -40,7 +49,8 @@ struct InputDevicesTests {
         arguments: [
             ["phone.1", "phone.2"], ["phone-20251115", "phone-20251116"], ["a.d/phone.1", "a.d/phone.2"],
             ["device-1.log", "device-2.log"], ["app.log.1000", "app.log"], ["app.log.txt", "app.log"],
-            ["app.log-1", "app.log"], ["app.log.", "app.log"], ["app.log.gz", "app.log"], [".log.1", ".log.2"],
+            ["app.log-1", "app.log"], ["app-20251115.log", "app-20251116.log"], ["app.1.log", "other.log"],
+            ["app-1.log", "app.log"], ["app.log.", "app.log"], ["app.log.gz", "app.log"], [".log.1", ".log.2"],
         ]
     )
     func namesThatOnlyLookLikeRotations(paths: [String]) {

@@ -56,6 +56,100 @@ struct ReadingLinesTests {
         #expect(judgement.totals.retries == 1 && judgement.totals.success == 1)
     }
 
+    /// Two days of a device, of which the first one schedules the second.
+    private static let twoDays = [
+        "2025-11-10T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-10T05:53:00Z",
+        "2025-11-10T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-10T05:48:00Z)",
+        "2025-11-10T05:50:00Z \(executed)",
+        "2025-11-10T05:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-10T05:53:00Z, scheduleId=n10)",
+        "2025-11-10T05:50:02Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-11T05:53:00Z",
+        "2025-11-10T05:50:02Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-11T05:48:00Z)",
+        "2025-11-10T05:50:03Z [DNP-FETCH] Fetch success (status=200)",
+        "2025-11-10T05:50:03Z [DNP-FETCH] Task completed (success=true)",
+        "2025-11-10T05:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-10T05:53:00Z",
+        "2025-11-10T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=n10)",
+        "2025-11-11T05:50:00Z \(executed)",
+        "2025-11-11T05:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-11T05:53:00Z, scheduleId=n11)",
+        "2025-11-11T05:50:03Z [DNP-FETCH] Fetch success (status=200)",
+        "2025-11-11T05:50:03Z [DNP-FETCH] Task completed (success=true)",
+        "2025-11-11T05:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-11T05:53:00Z",
+        "2025-11-11T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=n11)",
+    ]
+
+    @Test("a log that comes newest first is judged like the same log, with its own line numbers")
+    func newestFirst() throws {
+        let straight = try judged(Self.twoDays)
+        let reversed = try judged(Self.twoDays.reversed())
+        #expect(straight.verdict() == .coherent)
+        #expect(reversed.verdict() == .coherent)
+        #expect(reversed.totals == straight.totals)
+        #expect(reversed.cycles.map(\.scheduleId) == ["n10", "n11"])
+        #expect(reversed.cycles.map(\.closed.stages) == straight.cycles.map(\.closed.stages))
+
+        let unrequested = Self.twoDays.filter { !$0.contains("BGAppRefreshTask scheduled") }
+        let broken = try judged(unrequested.reversed())
+        #expect(Set(self.broken(broken)) == [.executedWithoutScheduled, .nextNotScheduled])
+        #expect(broken.cycles.last?.place(ofViolation: 0)?.line == 6)
+    }
+
+    @Test("a log's line that is cut within its id names no other cycle")
+    func cutWithinAnId() throws {
+        for length in 0..<8 {
+            let judgement = try judged(
+                Self.scheduled + [
+                    "11:40:00Z [DNP-STORAGE] Persisted schedule to DB (id=" + "daily-15".prefix(length),
+                    "11:56:00Z \(Self.executed)",
+                    "11:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T12:00:00Z, scheduleId=daily-15)",
+                    "11:56:02Z [DNP-FETCH] Fetch success (status=200)",
+                    "12:00:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T12:00:00Z",
+                    "12:00:02Z [DNP-SCHEDULER] Notification delivered (id=dai",
+                ]
+            )
+            #expect(judgement.verdict() == .coherent)
+            #expect(judgement.cycles.map(\.scheduleId) == ["daily-15"])
+            #expect(judgement.cycles.first?.closed.stages.delivered != nil)
+        }
+    }
+
+    @Test("a log's line about the system's task belongs to the schedule that it names")
+    func scheduleOfATaskLine() throws {
+        let judgement = try judged([
+            "05:00:00Z [DNP-FETCH] Prefetch scheduled 5 minutes before notification "
+                + "(notificationTime=2025-11-15T06:00:00Z, scheduleId=n1)",
+            "05:01:00Z [DNP-FETCH] Force rescheduling all tasks and notifications",
+            "05:02:00Z [DNP-FETCH] Prefetch scheduled 5 minutes before notification "
+                + "(notificationTime=2025-11-15T06:03:00Z, scheduleId=n2)",
+            "05:59:00Z [DNP-FETCH] BGTask handler invoked (id=com.example.fetch, scheduleId=n2)",
+            "05:59:02Z [DNP-FETCH] Task expired (scheduleId=n2)",
+        ])
+        #expect(judgement.cycles.map(\.scheduleId) == ["n1", "n2"])
+        #expect(judgement.cycles.map(\.closed.failureReason) == [nil, .system])
+    }
+
+    @Test("a log's stamp of an hour that a clock shows twice is the second one behind lines of the first")
+    func repeatedHour() throws {
+        let lines = [
+            "01:50:00.000 [DNP-FETCH] Scheduling prefetch for notification at 2025-11-02T06:30:00Z",
+            "01:50:00.000 [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-02T06:25:00Z)",
+            "01:27:00.000 \(Self.executed)",
+            "01:27:03.000 [DNP-FETCH] Fetch success (status=200)",
+            "01:30:02.000 [DNP-FETCH] Using cached content for notification at 2025-11-02T06:30:00Z",
+            "01:30:01.000 [DNP-SCHEDULER] Notification delivered (id=n2)",
+        ]
+        for date in ["2025-11-02 ", "11-02 "] {
+            let stamped = lines.map { line in
+                let isLogcat = date.count < 11
+                return date + (isLogcat ? line.replacing(" [", with: " 42 43 I ").replacing("] ", with: ": ") : line)
+            }
+            let judgement = try JudgedLog.judge(stamped, timezone: "America/New_York")
+            let stages = try #require(judgement.cycles.first?.closed.stages)
+            #expect(stages.scheduled.map { "\($0)" } == "2025-11-02T05:50:00Z")
+            #expect(stages.executed.map { "\($0)" } == "2025-11-02T06:27:00Z")
+            #expect(stages.delivered.map { "\($0)" } == "2025-11-02T06:30:01Z")
+            #expect(judgement.cycles.count == 1 && broken(judgement) == [])
+        }
+    }
+
     @Test("a log's task marked complete without success behind a failure is the same failure")
     func completionBehindAFailure() throws {
         let judgement = try judged(

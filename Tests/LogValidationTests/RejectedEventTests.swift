@@ -56,6 +56,32 @@ struct RejectedEventTests {
         #expect(judgement.junit().contains("failures=\"1\""))
     }
 
+    @Test(
+        "a document of which every event is rejected is judged, whatever its form",
+        arguments: [#"[\#(bad)]"#, #"{"events":[\#(bad)]}"#, bad, "\(bad)\n", #"[{"event":"glory"}]"#]
+    )
+    func onlyRejectedEvents(text: String) throws {
+        let judgement = try judged(text)
+        #expect(judgement.verdict() == .incoherent)
+        let rejected = try #require(try object(judgement)["rejected"] as? [[String: Any]])
+        #expect(rejected.map { $0["index"] as? Int } == [0])
+    }
+
+    @Test("a cycle of the file's own device names the file where others name an installation")
+    func ownDeviceAmongOthers() throws {
+        let judgement = try judged(
+            ["alpha", "beta"].map { host in
+                "2025-11-15T05:40:00+0000 \(host) App[1]: [DNP-FETCH] Prefetch scheduled 5 minutes before notification "
+                    + "(notificationTime=2025-11-15T06:00:00Z)\n"
+            }.joined()
+        )
+        let cycles = try #require(try object(judgement)["cycles"] as? [[String: Any]])
+        #expect(cycles.count == 2)
+        #expect(cycles.count { ($0["file"] as? String)?.hasSuffix("0.log") ?? false } == 1)
+        #expect(cycles.count { $0["installation"] != nil && $0["file"] == nil } == 1)
+        #expect(!judgement.text().contains("FILE"))
+    }
+
     @Test("an input without a rejected event lists none")
     func noRejectedEvent() throws {
         let judgement = try judged(Self.good + "\n")

@@ -254,6 +254,21 @@ struct StageCountingTests {
         #expect(fold.totals.impliedUsed == 1)
     }
 
+    @Test("a use that only a summary asserts has the time of that summary, in every order")
+    func impliedUseHasTheTimeOfItsSummary() throws {
+        let events = [
+            event("prefetch_success", 0), event("prefetch_cycle_complete", 9, #""fetched":true,"usedCached":false"#),
+            event("prefetch_cycle_complete", 99, #""fetched":true,"usedCached":true"#),
+        ]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            var fold = LifecycleFold()
+            try fold.apply(order.map { events[$0] })
+            fold.closeAll()
+            #expect(fold.totals.used == 1)
+            #expect(fold.totals.contentAge.seconds == 99, "\(order)")
+        }
+    }
+
     @Test("cycles are separate by installation, schedule and notification time")
     func cyclesAreSeparateByInstallationScheduleAndTime() throws {
         var fold = LifecycleFold()

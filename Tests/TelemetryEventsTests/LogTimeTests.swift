@@ -155,6 +155,21 @@ struct ZoneOffsetsTests {
         #expect(utc("2025-10-26T02:59:59", in: berlin) == "2025-10-26T00:59:59Z")
     }
 
+    @Test("a wall-clock time repeated in autumn has a second reading, and no other time has one")
+    func repeatedTimeHasASecondReading() throws {
+        func second(_ wall: String) throws -> String? {
+            let bytes = Array("\(wall)Z".utf8)
+            let time = try #require(Timestamp(rfc3339: bytes.span, 0..<bytes.count))
+            return berlin.repetition(ofWall: time.microseconds).map { "\(Timestamp(microseconds: $0))" }
+        }
+        #expect(try second("2025-10-26T02:00:00") == "2025-10-26T01:00:00Z")
+        #expect(try second("2025-10-26T02:59:59.5") == "2025-10-26T01:59:59.500000Z")
+        for other in ["2025-10-26T01:59:59", "2025-10-26T03:00:00", "2025-03-30T02:30:00", "2025-07-01T00:00:00"] {
+            #expect(try second(other) == nil)
+        }
+        #expect(ZoneOffsets(fixed: 3_600).repetition(ofWall: 0) == nil)
+    }
+
     @Test("fixed zone offsets work west of UTC and with half hours")
     func fixedOffsets() {
         #expect(utc("2025-11-15T05:48:00", in: .utc) == "2025-11-15T05:48:00Z")

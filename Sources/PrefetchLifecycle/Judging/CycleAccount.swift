@@ -42,7 +42,9 @@ struct CycleAccount {
     private(set) var unfinishedExecution: Timestamp?
     private(set) var expired: Timestamp?
     private(set) var missed: Timestamp?
-    private(set) var summed: Timestamp?
+    /// The first summary that asserts the success, and the first that asserts the use.
+    private var fetchSummary: Timestamp?
+    private var useSummary: Timestamp?
     /// Whether something later than a scheduling was seen.
     private(set) var hasBegun = false
     private(set) var asserted: Fact.Detail = []
@@ -127,7 +129,8 @@ struct CycleAccount {
                 if fact.detail.contains(.unsuccessful) { failureOfAttempt = failureOfAttempt ?? time }
             case .scheduleFailed: submissionFailed = submissionFailed ?? time
             case .summary:
-                summed = summed ?? time
+                if fact.detail.contains(.fetched) { fetchSummary = fetchSummary ?? time }
+                if fact.detail.contains(.usedCached) { useSummary = useSummary ?? time }
                 asserted.formUnion(fact.detail)
                 if used == .max, fact.detail.contains(.usedCached) { useAsserted = min(useAsserted, fact.value) }
             case .missed: missed = missed ?? time
@@ -144,11 +147,11 @@ struct CycleAccount {
         }
         if asserted.contains(.fetched), firstSuccess == nil, impliedSuccess == nil {
             attempt.resolve()
-            completionOfAttempt = completionOfAttempt ?? summed
+            completionOfAttempt = completionOfAttempt ?? fetchSummary
         }
         end(&unfinished)
         if asserted.contains(.fetched), firstSuccess == nil, impliedSuccess == nil {
-            impliedSuccess = summed
+            impliedSuccess = fetchSummary
             _ = unfinished.popLast()
         }
         unfinishedExecution = unfinished.first
@@ -162,7 +165,7 @@ struct CycleAccount {
 
     /// When the content of the cycle was used, also where only a summary tells it.
     func used(of cycle: Cycle) -> Timestamp? {
-        cycle.used.time(base: cycle.base) ?? (asserted.contains(.usedCached) ? summed : nil)
+        cycle.used.time(base: cycle.base) ?? useSummary
     }
 
     /// Holds a hash against the latest one before it; a match does not excuse a mismatch.

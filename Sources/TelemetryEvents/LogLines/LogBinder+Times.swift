@@ -27,6 +27,8 @@ extension LogBinder {
 
     /// The receiver's clock may be slow, which makes lines look like future ones.
     private static let clockTolerance: Int64 = 3_600_000_000
+    /// How late a line may be written behind a later one, in microseconds.
+    private static let longestDelay: Int64 = 300_000_000
     /// The longest gap between leap years in the Gregorian calendar, across a century such as 2100.
     private static let longestWithoutLeapYear: Int64 = 8
 
@@ -42,7 +44,7 @@ extension LogBinder {
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
         }
         if stamp.hasYear {
-            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds)
+            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds, in: stream)
             binding.streams[stream].last = time
             return .known(time)
         }
@@ -50,7 +52,7 @@ extension LogBinder {
         guard let anchor = binding.streams[stream].anchor ?? (options.isLive ? readAt : nil) else {
             return .yearless(yearless)
         }
-        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil)
+        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil, in: stream)
         binding.streams[stream].last = time
         return .known(time)
     }
@@ -82,27 +84,31 @@ extension LogBinder {
 
     /// The stamp in the year that brings it nearest to a time, or in the latest year in which it is not after that
     /// time.
-    func dated(_ stamp: YearlessStamp, near anchor: Timestamp, isPast: Bool) -> Timestamp {
+    ///
+    /// - Parameter stream: the stream of its line, where that is the next one.
+    func dated(
+        _ stamp: YearlessStamp,
+        near anchor: Timestamp,
+        isPast: Bool,
+        in stream: Int? = nil
+    ) -> Timestamp {
         let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
-        return best(stamp, in: year - 1...year + 1, near: anchor, isPast: isPast)
-            ?? best(
-                stamp,
-                in: year - Self.longestWithoutLeapYear...year + Self.longestWithoutLeapYear,
-                near: anchor,
-                isPast: isPast
-            )
-            ?? anchor
+        func best(within years: Int64) -> Timestamp? {
+            self.best(stamp, in: year - years...year + years, near: anchor, isPast: isPast, in: stream)
+        }
+        return best(within: 1) ?? best(within: Self.longestWithoutLeapYear) ?? anchor
     }
 
     private func best(
         _ stamp: YearlessStamp,
         in years: ClosedRange<Int64>,
         near anchor: Timestamp,
-        isPast: Bool
+        isPast: Bool,
+        in stream: Int?
     ) -> Timestamp? {
         var best: Timestamp?
         for year in years {
-            guard let time = inYear(year, stamp) else { continue }
+            guard let time = inYear(year, stamp, in: stream) else { continue }
             if isPast {
                 if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best ?? time, time) }
             } else if best.map({ time.distance(to: anchor) < $0.distance(to: anchor) }) ?? true {
@@ -112,17 +118,28 @@ extension LogBinder {
         return best
     }
 
-    private func inYear(_ year: Int64, _ stamp: YearlessStamp) -> Timestamp? {
+    private func inYear(_ year: Int64, _ stamp: YearlessStamp, in stream: Int?) -> Timestamp? {
         let days = stamp.wallMicroseconds.flooredDivision(by: 86_400_000_000)
         let date = CivilDate.date(daysSince1970: days)
         guard date.day <= CivilDate.daysInMonth(date.month, year: year) else { return nil }
         let inYear = CivilDate.daysSince1970(year: year, month: date.month, day: date.day)
-        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset)
+        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset, in: stream)
     }
 
-    private func utc(_ wall: Int64, _ offset: Int32?) -> Timestamp {
-        guard let offset else { return Timestamp(microseconds: options.zone.utcMicroseconds(wall: wall)) }
-        return Timestamp(microseconds: wall - Int64(offset) * 1_000_000)
+    /// The time of a stamp; of one that a clock shows twice in autumn the second one, where the first would lie before the
+    /// lines that it follows.
+    private func utc(_ wall: Int64, _ offset: Int32?, in stream: Int? = nil) -> Timestamp {
+        if let offset { return Timestamp(microseconds: wall - Int64(offset) * 1_000_000) }
+        let first = options.zone.utcMicroseconds(wall: wall)
+        guard let stream, let second = options.zone.repetition(ofWall: wall), let last = lastTime(onDeviceOf: stream),
+            last.microseconds - first > Self.longestDelay, last.microseconds - second <= Self.longestDelay
+        else { return Timestamp(microseconds: first) }
+        return Timestamp(microseconds: second)
+    }
+
+    private func lastTime(onDeviceOf stream: Int) -> Timestamp? {
+        let device = binding.streams[stream].device
+        return binding.streams.lazy.filter { $0.device == device }.compactMap(\.last).max()
     }
 }
 

@@ -41,12 +41,14 @@ public struct LogBinder: Sendable {
         decoded.lines = parsed.lines
         decoded.altered = parsed.altered
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
+        binding.lifetimes.add(parsed.messages)
+        var parsed = parsed
         if options.isLive {
             releaseExpired()
-        } else if lastStamp == .min {
-            headTime = headTime(in: parsed) ?? headTime
+        } else {
+            parsed.putOldestFirst()
+            if lastStamp == .min { headTime = headTime(in: parsed) ?? headTime }
         }
-        binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0
         for index in parsed.messages.indices {

@@ -18,6 +18,26 @@ public struct ParsedLog: Sendable {
 
     init() {}
 
+    /// Whether the lines come newest first, as `journalctl -r` and the exports of log viewers have them: hardly any stamp is
+    /// later than the one before it.
+    private var isNewestFirst: Bool {
+        var (rises, falls) = (0, 0)
+        var last: Int64?
+        for index in messages.indices {
+            guard let stamp = messages[index].stamp?.wallMicroseconds else { continue }
+            if let last, stamp != last { if stamp > last { rises += 1 } else { falls += 1 } }
+            last = stamp
+        }
+        return falls > 1 && falls > 4 * rises
+    }
+
+    /// Turns lines around that come newest first.
+    mutating func putOldestFirst() {
+        guard isNewestFirst else { return }
+        messages.reverse()
+        events = events.reversed().map { (messages.count - $0.messages, $0.decoded, $0.firstLine) }
+    }
+
     /// Whether the plugin's messages are among the lines.
     public var hasMessages: Bool { !messages.isEmpty }
 

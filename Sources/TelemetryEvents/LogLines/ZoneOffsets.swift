@@ -2,7 +2,8 @@
 
 /// The UTC offsets of a time zone over the years, to convert wall-clock times to UTC.
 ///
-/// A time skipped in spring uses the offset before the change; a time repeated in autumn is the first of the two.
+/// A time skipped in spring uses the offset before the change; a time repeated in autumn is the first of the two, unless
+/// the lines before it say otherwise (`repetition(ofWall:)`).
 public struct ZoneOffsets: Hashable, Sendable {
     /// Transitions are clamped to this range, so that no sum overflows.
     private static let farthest: Int64 = 1 << 42
@@ -43,14 +44,31 @@ public struct ZoneOffsets: Hashable, Sendable {
         wall &- Int64(offset(wallSeconds: wall.flooredDivision(by: 1_000_000))) * 1_000_000
     }
 
+    /// The second time at which a wall clock shows what it shows twice in autumn; nil for any other. Both in microseconds
+    /// since 1970.
+    public func repetition(ofWall wall: Int64) -> Int64? {
+        let second = wall.flooredDivision(by: 1_000_000)
+        let next = firstTransition(behind: second)
+        guard next < offsets.count else { return nil }
+        let back = Int64(offset(before: next)) - Int64(offsets[next])
+        guard back > 0, second >= wallSeconds[next] - back else { return nil }
+        return wall &- Int64(offsets[next]) * 1_000_000
+    }
+
     /// The offset in effect at a wall-clock second. O(log transitions).
-    private func offset(wallSeconds wall: Int64) -> Int32 {
+    private func offset(wallSeconds wall: Int64) -> Int32 { offset(before: firstTransition(behind: wall)) }
+
+    /// The offset in effect before a transition.
+    private func offset(before transition: Int) -> Int32 { transition == 0 ? first : offsets[transition - 1] }
+
+    /// The index of the first transition later than a wall-clock second.
+    private func firstTransition(behind wall: Int64) -> Int {
         var low = 0
         var high = wallSeconds.count
         while low < high {
             let middle = (low + high) / 2
             if wallSeconds[middle] <= wall { low = middle + 1 } else { high = middle }
         }
-        return low == 0 ? first : offsets[low - 1]
+        return low
     }
 }

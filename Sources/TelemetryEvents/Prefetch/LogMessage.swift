@@ -174,8 +174,11 @@ struct LogMessageReader: Sendable {
                 return
             }
             let value = bytes.value(from: position, to: range.upperBound, isSentence: field == .error)
-            read(field, bytes, value, &message)
             position = value.upperBound
+            // On these lines it is the system's task that has the `id`.
+            if field == .scheduleId, message.form.idNamesTask, bytes.equalsIgnoringCase("id", in: key) { continue }
+            if field != .error, bytes.isCutShort(value, in: range) { continue }
+            read(field, bytes, value, &message)
         }
         if position == range.lowerBound { readDigest(bytes, range, &message) }
     }
@@ -190,7 +193,7 @@ struct LogMessageReader: Sendable {
         case .scheduleId:
             let id = bytes.word(in: range)
             let isPlaceholder = id.count == 3 && bytes.equals("...", in: id)
-            if !message.form.idNamesTask, (1...128).contains(id.count), !isPlaceholder { message.scheduleId = id }
+            if (1...128).contains(id.count), !isPlaceholder { message.scheduleId = id }
         case .notificationTime: message.due = time(bytes, range) ?? message.due
         case .earliestBeginDate: message.begin = time(bytes, range)
         case .status: message.status = bytes.number(range, 0...999).map { Int16($0) }

@@ -42,7 +42,7 @@ struct LineSocketTests {
         return connections
     }
 
-    @Test("40,000 events of four line clients through four kills are each counted once", .timeLimit(.minutes(3)))
+    @Test("120,000 events of four line clients through four kills are each counted once", .timeLimit(.minutes(3)))
     func lineSocketKills() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/lines.sock"
@@ -50,7 +50,7 @@ struct LineSocketTests {
                 var expected = LifecycleTotals()
                 var deliveries: [Task<Int, any Error>] = []
                 for name in 0..<4 {
-                    let batch = EventFactory(prefix: "client-\(name)").cycles(0..<2_632)
+                    let batch = EventFactory(prefix: "client-\(name)").cycles(0..<7_896)
                     expected += batch.totals
                     let text = String(decoding: batch.ndjson, as: UTF8.self)
                     let lines = text.split(separator: "\n").map(String.init)
