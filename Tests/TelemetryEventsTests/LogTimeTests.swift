@@ -156,16 +156,17 @@ struct ZoneOffsetsTests {
     }
 
     @Test("a wall-clock time repeated in autumn has a second reading, and no other time has one")
-    func repeatedTimeHasASecondReading() throws {
-        func second(_ wall: String) throws -> String? {
+    func repeatedTimeHasASecondReading() {
+        func second(_ wall: String) -> String? {
             let bytes = Array("\(wall)Z".utf8)
-            let time = try #require(Timestamp(rfc3339: bytes.span, 0..<bytes.count))
-            return berlin.repetition(ofWall: time.microseconds).map { "\(Timestamp(microseconds: $0))" }
+            let time = Timestamp(rfc3339: bytes.span, 0..<bytes.count)
+            return time.flatMap { berlin.repetition(ofWall: $0.microseconds) }
+                .map { "\(Timestamp(microseconds: $0))" }
         }
-        #expect(try second("2025-10-26T02:00:00") == "2025-10-26T01:00:00Z")
-        #expect(try second("2025-10-26T02:59:59.5") == "2025-10-26T01:59:59.500000Z")
+        #expect(second("2025-10-26T02:00:00") == "2025-10-26T01:00:00Z")
+        #expect(second("2025-10-26T02:59:59.5") == "2025-10-26T01:59:59.500000Z")
         for other in ["2025-10-26T01:59:59", "2025-10-26T03:00:00", "2025-03-30T02:30:00", "2025-07-01T00:00:00"] {
-            #expect(try second(other) == nil)
+            #expect(second(other) == nil)
         }
         #expect(ZoneOffsets(fixed: 3_600).repetition(ofWall: 0) == nil)
     }
