@@ -45,7 +45,7 @@ struct CycleNames: Sendable {
         latest = key
         if current.place(of: key) != nil { return }
         if let place = earlier.place(of: key) { return append(key, earlier.name(at: place)) }
-        append(key, Self.name(event, in: bytes))
+        append(key, installation, bytes, event.scheduleId)
     }
 
     /// Remembers what the events of a schedule name.
@@ -53,13 +53,16 @@ struct CycleNames: Sendable {
         if current.place(of: schedule) == nil { append(schedule, name) }
     }
 
-    private static func name(_ event: borrowing Event, in bytes: Span<UInt8>) -> CycleName {
-        var id: [UInt8] = []
-        for place in event.scheduleId.prefix(255) { id.append(bytes[place]) }
-        return CycleName(installation: event.installation, scheduleId: id)
+    private mutating func append(_ key: UInt64, _ name: CycleName) {
+        append(key, name.installation, name.scheduleId.span, 0..<name.scheduleId.count)
     }
 
-    private mutating func append(_ key: UInt64, _ name: CycleName) {
+    private mutating func append(
+        _ key: UInt64,
+        _ installation: Pseudonym?,
+        _ bytes: Span<UInt8>,
+        _ id: Range<Int>
+    ) {
         if current.bytes.count >= limit {
             droppedGenerations.append(number &- 1)
             earlier = current
@@ -68,7 +71,7 @@ struct CycleNames: Sendable {
             number += 1
             savedBytes = 0
         }
-        current.append(key, name)
+        current.append(key, installation, bytes, id)
     }
 
     /// What the events of a cycle named; nil where it is not remembered.
@@ -163,13 +166,13 @@ private struct NameGeneration: Sendable {
         return CycleName(installation: high | low == 0 ? nil : Pseudonym(high: high, low: low), scheduleId: id)
     }
 
-    mutating func append(_ key: UInt64, _ name: CycleName) {
-        let place = bytes.count
+    mutating func append(_ key: UInt64, _ installation: Pseudonym?, _ source: Span<UInt8>, _ id: Range<Int>) {
+        let (place, id) = (bytes.count, id.prefix(255))
         bytes.append(littleEndian: key)
-        bytes.append(littleEndian: name.installation?.high ?? 0)
-        bytes.append(littleEndian: name.installation?.low ?? 0)
-        bytes.append(UInt8(clamping: name.scheduleId.count))
-        bytes.append(contentsOf: name.scheduleId.prefix(255))
+        bytes.append(littleEndian: installation?.high ?? 0)
+        bytes.append(littleEndian: installation?.low ?? 0)
+        bytes.append(UInt8(id.count))
+        bytes.append(source, id)
         insert(place, key)
     }
 

@@ -232,7 +232,7 @@ extension [UInt8] {
     }
 
     /// Appends a range of a span.
-    mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    package mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
