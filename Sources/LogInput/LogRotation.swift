@@ -17,13 +17,14 @@ package struct LogRotation {
     /// Nil for a file that is no rotation. `phone.1` and `phone.2` are two phones: where the log itself is not among the
     /// inputs, its name must have an extension.
     package init?(_ path: String, among paths: [String] = []) {
-        let name = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
+        let whole = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
+        let start = whole.lastIndex(of: "/").map(whole.index(after:)) ?? whole.startIndex
+        let (directory, name) = (String(whole[..<start]), whole[start...])
         if let (log, age) = Self.split(name) {
-            let file = log.split(separator: "/").last ?? ""
-            guard paths.contains(log) || file.dropFirst().contains(".") else { return nil }
-            self.init(log: log, age: age)
+            guard paths.contains(directory + log) || log.dropFirst().contains(".") else { return nil }
+            self.init(log: directory + log, age: age)
         } else if let dot = name.lastIndex(of: "."), let (base, age) = Self.split(name[..<dot]) {
-            let log = base + name[dot...]
+            let log = directory + base + name[dot...]
             guard paths.contains(log) else { return nil }
             self.init(log: log, age: age)
         } else {
@@ -33,7 +34,7 @@ package struct LogRotation {
 
     /// The name without the number or date at its end, and the age that they tell; nil without one.
     private static func split(_ name: Substring) -> (log: String, age: Int)? {
-        if name.hasSuffix(".old") { return (String(name.dropLast(4)), 1) }
+        if name.hasSuffix(".old"), name.count > 4 { return (String(name.dropLast(4)), 1) }
         let date = name.suffix(11)
         if date.count == 11, date.hasPrefix("-"), date.filter({ $0 == "-" }).count == 3,
             let age = number(date.dropFirst(), isDate: false)

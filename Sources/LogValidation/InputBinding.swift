@@ -3,9 +3,15 @@
 internal import TelemetryEvents
 
 /// Binds the lines of inputs to the cycles of their devices: the step between reading and folding, on a thread of its own.
+///
+/// Lines that come newest first are turned around, for which the whole input is kept, or the next 64 MiB of it.
 struct InputBinding {
+    private static let mostHeldBytes = 64 << 20
+
     private let options: LogDecoderOptions
     private let pseudonyms: EphemeralPseudonyms
+    /// Whether lines must be bound as they come.
+    private let isLive: Bool
     /// The binder of the current device.
     private var binder: LogBinder
     /// The current device, where there are several.
@@ -15,9 +21,18 @@ struct InputBinding {
     /// The last input that has ended.
     private var lastInput: Int?
 
-    init(_ options: LogDecoderOptions, _ pseudonyms: EphemeralPseudonyms) {
+    /// The order of the lines of the current input.
+    private var order = LineOrder()
+    /// Whether it is known that they come oldest first.
+    private var isOldestFirst = false
+    /// The pieces that wait for their order, or for those before them.
+    private var held: [ParsedLog] = []
+    private var heldBytes = 0
+
+    init(_ options: LogDecoderOptions, _ pseudonyms: EphemeralPseudonyms, isLive: Bool = false) {
         self.options = options
         self.pseudonyms = pseudonyms
+        self.isLive = isLive
         binder = LogBinder(options, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
     }
 
@@ -40,12 +55,15 @@ struct InputBinding {
             hasBound = false
             emit(.device(source), input)
         case .lines(let parsed):
-            if !hasBound, parsed.hasMessages, let installation = assignInstallation(to: parsed) {
-                emit(.installation(installation), input)
-            }
-            emit(.events(binder.bind(parsed, readAt: readAt)), input)
+            let installation = assignInstallation(to: parsed)
+            if let installation { emit(.installation(installation), input) }
+            hold(parsed)
+            if !mustWait { release(readAt: readAt) { emit(.events($0), input) } }
         case .events(let decoded): emit(.events(decoded), input)
         case .end(let judged):
+            release(readAt: readAt) { emit(.events($0), input) }
+            order = LineOrder()
+            isOldestFirst = false
             lastInput = input
             binder.beginPart()
             emit(.end(judged), input)
@@ -62,10 +80,34 @@ struct InputBinding {
     ///
     /// - Returns: the installation, where it has a name.
     private mutating func assignInstallation(to parsed: ParsedLog) -> Pseudonym? {
+        guard !hasBound, parsed.hasMessages else { return nil }
         hasBound = true
         guard let installation = parsed.installationOfEvents(orNone: source) else { return nil }
         binder.assignSource(installation)
         return installation
+    }
+
+    private mutating func hold(_ parsed: ParsedLog) {
+        held.append(parsed)
+        guard !isLive, !isOldestFirst else { return }
+        heldBytes += parsed.byteCount
+        order.add(parsed)
+        isOldestFirst = order.isKnown && !order.isNewestFirst
+    }
+
+    /// Whether what is held may have to be turned around together with what comes.
+    private var mustWait: Bool {
+        !isLive && !isOldestFirst && heldBytes < Self.mostHeldBytes && held.contains(where: \.hasMessages)
+    }
+
+    /// Binds what is held, from the oldest line on.
+    private mutating func release(readAt: Timestamp, emit: (DecodedEvents) -> Void) {
+        let isTurned = order.isNewestFirst
+        for parsed in isTurned ? held.reversed() : held {
+            emit(binder.bind(isTurned ? parsed.turnedAround() : parsed, readAt: readAt))
+        }
+        held.removeAll(keepingCapacity: true)
+        heldBytes = 0
     }
 }
 

@@ -65,14 +65,14 @@ package struct JudgementRun: Sendable {
     ) throws(InputError) -> Judgement {
         let pseudonyms = EphemeralPseudonyms()
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
-        let lines = options.lines
+        let binding = InputBinding(options.lines, pseudonyms, isLive: options.observer != nil)
         let parsed = BoundedQueue<Passed<InputPiece>>(depth: Self.depth)
         let bound = BoundedQueue<Passed<BoundPiece>>(depth: Self.depth)
         Self.start {
             read(decoding, devices) { parsed.put($0) }
             parsed.put(.end)
         }
-        Self.start { Self.bind(InputBinding(lines, pseudonyms), from: parsed, to: bound) }
+        Self.start { Self.bind(binding, from: parsed, to: bound) }
 
         var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles, observer: options.observer)
         folding.namesFiles = devices.areSeveral
@@ -356,11 +356,11 @@ private struct InputDecoding: Sendable {
             installation: lines.source,
             reportsPlaces: lines.reportsPlaces
         )
-        if decoded.events.count == 0, let first = decoded.rejections.first,
-            decoded.rejections.allSatisfy({ !$0.isOfEvent })
-        {
+        if decoded.events.count == 0, let first = decoded.rejections.first {
             if let judged = decodeAsLines(bytes, lines, named: name, emit: emit) { return judged }
-            throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
+            if decoded.rejections.allSatisfy({ !$0.isOfEvent }) {
+                throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
+            }
         }
         emit(.events(decoded))
         var judged = JudgedInput(name: name)

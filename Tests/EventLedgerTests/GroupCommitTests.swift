@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 
 @testable import EventLedger
@@ -78,23 +79,30 @@ struct GroupCommitTests {
     @Test("submitters of a large group are answered in parts, each once what it may see is applied")
     func answersInParts() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(answeredEvents: 2))
-        let gate = Gate()
+        let (gate, commitGate) = (Gate(), Gate())
+        let answered = Mutex<[Int]>([])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await writer.submit(.init(0, gate: gate)) }
             await waitUntil("the writer reached the gate") { gate.reached }
             for number in [1, 2, 1, 3, 4, 5] {
                 let waiting = writer.statistics.waitingSubmissions
                 group.addTask { [recorder] in
-                    _ = try await writer.submit(.init(number))
+                    _ = try await writer.submit(.init(number, commitGate: number == 4 ? commitGate : nil))
                     #expect(recorder.log.groups.last.map { $0.sequence > UInt64(number) } ?? false)
+                    answered.withLock { $0.append(number) }
                 }
                 await waitUntil("\(number) waits") { writer.statistics.waitingSubmissions == waiting + 1 }
             }
             gate.open()
+            await waitUntil("the first part is answered") { answered.withLock { Set($0) } == [1, 2] }
+            #expect(recorder.log.groups.map(\.sequence) == [1, 3])
+            #expect(writer.statistics.waitingSubmissions == 4 && writer.statistics.commits == 1)
+            commitGate.open()
             try await group.waitForAll()
         }
         #expect(writer.statistics.commits == 2)
         #expect(writer.statistics.submissions == 7)
+        #expect(writer.statistics.waitingSubmissions == 0 && writer.statistics.waitingBytes == 0)
         #expect(recorder.log.committed == Array(0...5))
         #expect(recorder.log.groups.map(\.sequence) == [1, 3, 5, 6])
         await writer.stop(within: .seconds(30))

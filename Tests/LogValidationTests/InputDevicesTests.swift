@@ -50,7 +50,8 @@ struct InputDevicesTests {
             ["phone.1", "phone.2"], ["phone-20251115", "phone-20251116"], ["a.d/phone.1", "a.d/phone.2"],
             ["device-1.log", "device-2.log"], ["app.log.1000", "app.log"], ["app.log.txt", "app.log"],
             ["app.log-1", "app.log"], ["app-20251115.log", "app-20251116.log"], ["app.1.log", "other.log"],
-            ["app-1.log", "app.log"], ["app.log.", "app.log"], ["app.log.gz", "app.log"], [".log.1", ".log.2"],
+            ["app-1.log", "app.log"], ["run.d/console", "run-20251115.d/console"], ["foo.d/.old", "foo.d/"],
+            ["app.log.", "app.log"], ["app.log.gz", "app.log"], [".log.1", ".log.2"],
         ]
     )
     func namesThatOnlyLookLikeRotations(paths: [String]) {

@@ -94,6 +94,38 @@ struct ReadingLinesTests {
         }
     }
 
+    @Test("a long log with other lines and events in it that comes newest first is judged like the same log")
+    func longNewestFirst() throws {
+        let start = try #require(Timestamp(rfc3339: Array("2021-03-01T05:00:00Z".utf8).span, 0..<20)).wholeSeconds
+        var lines: [String] = []
+        for day in 0..<500 {
+            func at(_ seconds: Int64, _ days: Int = 0) -> Timestamp {
+                Timestamp(seconds: start + Int64(day + days) * 86_400 + seconds)
+            }
+            if day == 0 {
+                lines.append("\(at(-60)) [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(at(0)))")
+            }
+            lines.append("\(at(60)) \(Self.executed)")
+            lines.append("\(at(60)) [DNP-FETCH] Starting fetch (notificationTime=\(at(300)), scheduleId=n\(day))")
+            lines.append("\(at(61)) [DNP-FETCH] Scheduling prefetch for notification at \(at(300, 1))")
+            lines.append("\(at(61)) [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(at(0, 1)))")
+            let result = day.isMultiple(of: 7) ? "Fetch failed: error=NetworkError, willRetry=false" : "Fetch success"
+            lines.append("\(at(62)) [DNP-FETCH] \(result)")
+            lines += (0..<4).map { "\(at(100)) kernel: [\(day).\($0)] something else, as long as such lines are" }
+            lines.append("\(at(301)) [DNP-SCHEDULER] Notification delivered (id=n\(day))")
+            if day.isMultiple(of: 50) {
+                lines.append(#"{"event":"content_cached","scheduleId":"n\#(day)","timestamp":"\#(at(62))"}"#)
+            }
+        }
+        #expect(lines.reduce(0) { $0 + $1.utf8.count } > 2 * LineChunks.capacity)
+        let straight = try JudgedLog.judge(lines)
+        let reversed = try JudgedLog.judge(lines.reversed())
+        #expect(straight.totals.executed == 500 && straight.totals.failure(.network) == 72)
+        #expect(reversed.totals == straight.totals)
+        #expect(reversed.cycles.map(\.closed.stages) == straight.cycles.map(\.closed.stages))
+        #expect(broken(reversed) == broken(straight))
+    }
+
     @Test("a log's line that is cut within its id names no other cycle")
     func cutWithinAnId() throws {
         for length in 0..<8 {
@@ -104,13 +136,35 @@ struct ReadingLinesTests {
                     "11:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T12:00:00Z, scheduleId=daily-15)",
                     "11:56:02Z [DNP-FETCH] Fetch success (status=200)",
                     "12:00:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T12:00:00Z",
-                    "12:00:02Z [DNP-SCHEDULER] Notification delivered (id=dai",
+                    "12:00:02Z [DNP-SCHEDULER] Notification delivered (\(length < 4 ? "id=dai" : "title=A title, id=da")",
                 ]
             )
             #expect(judgement.verdict() == .coherent)
             #expect(judgement.cycles.map(\.scheduleId) == ["daily-15"])
             #expect(judgement.cycles.first?.closed.stages.delivered != nil)
         }
+    }
+
+    @Test("a log's word of a closed set is whole where its line is cut behind it")
+    func cutBehindAWord() throws {
+        let judgement = try judged(
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Task completed (success=false, reason=NETWORK",
+            ]
+        )
+        #expect(failures(judgement) == [.network])
+    }
+
+    @Test("a log's JWT that expired says whether there is a retry")
+    func expiredTokenWithARetry() throws {
+        let judgement = try judged(
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] JWT expired (willRetry=true, status=401)",
+                "11:56:04Z [DNP-FETCH] Task completed (success=true)",
+            ]
+        )
+        #expect(failures(judgement) == [])
+        #expect(judgement.totals.retries == 1 && judgement.totals.success == 1)
     }
 
     @Test("a log's line about the system's task belongs to the schedule that it names")
@@ -138,7 +192,8 @@ struct ReadingLinesTests {
             "01:30:02.000 [DNP-FETCH] Using cached content for notification at 2025-11-02T06:30:00Z",
             "01:30:01.000 [DNP-SCHEDULER] Notification delivered (id=n2)",
         ]
-        for date in ["2025-11-02 ", "11-02 "] {
+        let repeated = Array(lines[..<2] + lines)
+        for (date, lines) in [("2025-11-02 ", lines), ("11-02 ", lines), ("2025-11-02 ", repeated)] {
             let stamped = lines.map { line in
                 let isLogcat = date.count < 11
                 return date + (isLogcat ? line.replacing(" [", with: " 42 43 I ").replacing("] ", with: ": ") : line)

@@ -58,13 +58,23 @@ struct RejectedEventTests {
 
     @Test(
         "a document of which every event is rejected is judged, whatever its form",
-        arguments: [#"[\#(bad)]"#, #"{"events":[\#(bad)]}"#, bad, "\(bad)\n", #"[{"event":"glory"}]"#]
+        arguments: [#"[\#(bad)]"#, #"{"events":[\#(bad)]}"#, bad, #"[{"event":"glory"}]"#]
     )
     func onlyRejectedEvents(text: String) throws {
         let judgement = try judged(text)
         #expect(judgement.verdict() == .incoherent)
         let rejected = try #require(try object(judgement)["rejected"] as? [[String: Any]])
         #expect(rejected.map { $0["index"] as? Int } == [0])
+    }
+
+    @Test("a log whose first line is a rejected envelope keeps its lines")
+    func rejectedEnvelopeBeforeLines() throws {
+        let judgement = try judged("{\"events\":[\(Self.bad)]}\n\(Self.line)\n")
+        #expect(judgement.rejectedEvents == 1 && judgement.lines.recognised == 1)
+        #expect(judgement.cycles.count == 1)
+        let line =
+            #"{"event":"[DNP-FETCH] Fetch failed (status=503)","timestamp":"2025-11-15T05:40:00Z"}"#
+        #expect(try judged(line).totals.failureNetwork == 1)
     }
 
     @Test("a cycle of the file's own device names the file where others name an installation")

@@ -80,7 +80,8 @@ struct FailureReasonTests {
                 "HTTP 503", "HTTP_503", "HTTP 429", "HTTP status 502", "HTTP/1.1 503", "HTTP/2 500", "HTTP 0",
                 "HTTPError 503: Service Unavailable", "HTTP error! status: 503", "HttpException: HTTP 408",
                 "TLSError", "CertificateError", "certificate has expired", "ETIMEDOUT", "ENETUNREACH", "EHOSTUNREACH",
-                "EPIPE", "getaddrinfo ENOTFOUND", "EAI_AGAIN", "java.net.NoRouteToHostException",
+                "EPIPE", "ENOTCONN", "EADDRNOTAVAIL", "getaddrinfo ENOTFOUND", "EAI_AGAIN",
+                "java.net.NoRouteToHostException",
                 "java.net.MalformedURLException", "java.net.ProtocolException",
             ], "NETWORK"
         ),

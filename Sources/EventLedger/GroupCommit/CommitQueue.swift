@@ -162,12 +162,15 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
-    /// Subtracts a finished group from what waits.
-    func finish(_ report: CommitReport, submitted: Int, cost: Int) {
+    /// Subtracts submissions of a group from what waits, before they are answered.
+    ///
+    /// - Parameter report: of the group, with its last submissions; nil before.
+    func finish(_ report: CommitReport?, submitted: Int, cost: Int) {
         monitor.withLock {
-            counts.record(report, submitted: submitted)
             counts.waitingSubmissions -= submitted
             counts.waitingBytes -= cost
+            guard let report else { return }
+            counts.record(report, submitted: submitted)
             admission.groupEnded(report, at: clock.monotonic())
         }
     }

@@ -111,14 +111,13 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         do {
             let end = try ledger.append(batches, for: purpose, stateBytesPerEvent: Processor.stateBytesPerEvent)
             let elapsed = batches.isEmpty ? 0 : clock.monotonic() &- began
-            report(nanoseconds: elapsed, error: nil)
-            applyGroup(from: start, now: now)
+            applyGroup(from: start, now: now, report(nanoseconds: elapsed, error: nil))
             clearGroup()
             processor.maintain(ledger, at: end, now: now)
             return true
         } catch {
             abortGroup(error)
-            report(nanoseconds: clock.monotonic() &- began, error: error)
+            finish(group[...], report(nanoseconds: clock.monotonic() &- began, error: error))
             for entry in group {
                 entry.answer?(.failure(.failed(error)))
             }
@@ -129,7 +128,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
 
     /// Applies the batches of the group in order, and answers their submitters in parts: those of the first one send on
     /// while the rest is applied.
-    private func applyGroup(from start: LedgerPosition, now: Int64) {
+    private func applyGroup(from start: LedgerPosition, now: Int64, _ report: CommitReport) {
         let part = UInt64(queue.limits.answeredEvents)
         var position = start
         var next = 0
@@ -145,17 +144,18 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
                 outcomes.append(outcome)
             }
             if position.sequence - answered >= part {
-                answer(at: position, now: now)
+                answer(at: position, now: now, report)
                 answered = position.sequence
             }
         }
-        answer(at: position, now: now)
+        answer(at: position, now: now, report)
     }
 
     /// Publishes what is applied so far, and answers the submitters that have an outcome.
-    private func answer(at position: LedgerPosition, now: Int64) {
+    private func answer(at position: LedgerPosition, now: Int64, _ report: CommitReport) {
         guard !outcomes.isEmpty else { return }
         processor.applied(through: position, now: now)
+        finish(group.prefix(outcomes.count), report)
         for (entry, outcome) in zip(group, outcomes) { entry.answer?(.success(outcome)) }
         group.removeFirst(outcomes.count)
         outcomes.removeAll(keepingCapacity: true)
@@ -166,20 +166,27 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         processor.groupAborted(error)
     }
 
-    private func report(nanoseconds: UInt64, error: LedgerError?) {
+    /// Subtracts entries from what waits, and with the last ones of the group records its report.
+    private func finish(_ entries: ArraySlice<Entry>, _ report: CommitReport) {
+        var submitted = 0
+        var cost = 0
+        for entry in entries where entry.answer != nil {
+            submitted += 1
+            cost += entry.cost
+        }
+        let isLast = entries.count == group.count
+        queue.finish(isLast ? report : nil, submitted: submitted, cost: cost)
+        if isLast { observe?(report) }
+    }
+
+    private func report(nanoseconds: UInt64, error: LedgerError?) -> CommitReport {
         var events: UInt64 = 0
         var bytes = 0
         for batch in batches {
             events += UInt64(batch.count)
             bytes += batch.receipt.count + batch.events.count
         }
-        var submitted = 0
-        var cost = 0
-        for entry in group where entry.answer != nil {
-            submitted += 1
-            cost += entry.cost
-        }
-        let report = CommitReport(
+        return CommitReport(
             submissions: group.count,
             batches: batches.count,
             events: events,
@@ -187,8 +194,6 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             nanoseconds: nanoseconds,
             error: error
         )
-        queue.finish(report, submitted: submitted, cost: cost)
-        observe?(report)
     }
 
     private func clearGroup() {

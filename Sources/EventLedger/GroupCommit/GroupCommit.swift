@@ -166,7 +166,7 @@ public struct GroupCommitLimits: Sendable, Hashable {
     public var groupSubmissions: Int
     /// The maximum cost of a transaction, in bytes, unless it has a single submission.
     public var groupBytes: Int
-    /// After so many events of a group are applied, their submitters are answered; those of the rest wait for the rest.
+    /// The number of applied events of a group after which their submitters are answered; the others wait for the rest.
     public var answeredEvents: Int
     /// The maximum number of waiting calls of ``GroupCommit/perform(_:)``.
     public var waitingWork: Int

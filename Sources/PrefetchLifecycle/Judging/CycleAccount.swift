@@ -44,7 +44,7 @@ struct CycleAccount {
     private(set) var missed: Timestamp?
     /// The first summary that asserts the success, and the first that asserts the use.
     private var fetchSummary: Timestamp?
-    private var useSummary: Timestamp?
+    private var useSummary: Fact?
     /// Whether something later than a scheduling was seen.
     private(set) var hasBegun = false
     private(set) var asserted: Fact.Detail = []
@@ -63,8 +63,6 @@ struct CycleAccount {
     private(set) var isFailedSubmission = false
     private var scheduledHash: UInt16?
     private var cachedHash: UInt16?
-    /// The time of the first summary that asserts the use, where no event tells it.
-    private var useAsserted = UInt64.max
     private var executedAt: UInt64?
 
     private var attempt = Attempt()
@@ -89,7 +87,8 @@ struct CycleAccount {
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: base)
-            if time.microseconds < used, fact.value <= useAsserted, let told = fact.ttl { ttl = told }
+            let isBeforeUse = used < .max ? time.microseconds < used : fact.value <= useSummary?.value ?? .max
+            if isBeforeUse, let told = fact.ttl { ttl = told }
             hasBegun = hasBegun || fact.isLaterThanScheduling
             switch fact.stage {
             case .scheduled:
@@ -130,9 +129,8 @@ struct CycleAccount {
             case .scheduleFailed: submissionFailed = submissionFailed ?? time
             case .summary:
                 if fact.detail.contains(.fetched) { fetchSummary = fetchSummary ?? time }
-                if fact.detail.contains(.usedCached) { useSummary = useSummary ?? time }
+                if fact.detail.contains(.usedCached) { useSummary = useSummary ?? fact }
                 asserted.formUnion(fact.detail)
-                if used == .max, fact.detail.contains(.usedCached) { useAsserted = min(useAsserted, fact.value) }
             case .missed: missed = missed ?? time
             case .scheduleHashScheduled: scheduledHash = fact.detail.rawValue
             case .scheduleHashExecuted: Self.compare(fact, with: scheduledHash, &scheduleHashMatches)
@@ -165,7 +163,7 @@ struct CycleAccount {
 
     /// When the content of the cycle was used, also where only a summary tells it.
     func used(of cycle: Cycle) -> Timestamp? {
-        cycle.used.time(base: cycle.base) ?? useSummary
+        cycle.used.time(base: cycle.base) ?? useSummary?.time(base: cycle.base)
     }
 
     /// Holds a hash against the latest one before it; a match does not excuse a mismatch.

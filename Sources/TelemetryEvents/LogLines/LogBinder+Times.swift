@@ -33,7 +33,11 @@ extension LogBinder {
     private static let longestWithoutLeapYear: Int64 = 8
 
     /// The time of a line: its stamp, else its stream's last one, else the reading time.
-    mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
+    ///
+    /// - Parameter isNew: whether the line was not read before.
+    mutating func time(of stamp: LogStamp?, stream: Int, isNew: Bool) -> LineTime {
+        // Only the log of one device is known to go on in its order.
+        let next = isNew && options.isOneDevice ? stream : nil
         guard let stamp else {
             if let last = binding.streams[stream].last { return .known(last) }
             if lastStamp == .min, let head = headTime {
@@ -44,7 +48,7 @@ extension LogBinder {
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
         }
         if stamp.hasYear {
-            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds, in: stream)
+            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds, in: next)
             binding.streams[stream].last = time
             return .known(time)
         }
@@ -52,7 +56,7 @@ extension LogBinder {
         guard let anchor = binding.streams[stream].anchor ?? (options.isLive ? readAt : nil) else {
             return .yearless(yearless)
         }
-        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil, in: stream)
+        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil, in: next)
         binding.streams[stream].last = time
         return .known(time)
     }
@@ -85,7 +89,7 @@ extension LogBinder {
     /// The stamp in the year that brings it nearest to a time, or in the latest year in which it is not after that
     /// time.
     ///
-    /// - Parameter stream: the stream of its line, where that is the next one.
+    /// - Parameter stream: the stream that its line goes on; nil for a line out of order.
     func dated(
         _ stamp: YearlessStamp,
         near anchor: Timestamp,

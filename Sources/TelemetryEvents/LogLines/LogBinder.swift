@@ -41,14 +41,12 @@ public struct LogBinder: Sendable {
         decoded.lines = parsed.lines
         decoded.altered = parsed.altered
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
-        binding.lifetimes.add(parsed.messages)
-        var parsed = parsed
         if options.isLive {
             releaseExpired()
-        } else {
-            parsed.putOldestFirst()
-            if lastStamp == .min { headTime = headTime(in: parsed) ?? headTime }
+        } else if lastStamp == .min {
+            headTime = headTime(in: parsed) ?? headTime
         }
+        binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0
         for index in parsed.messages.indices {
@@ -134,7 +132,7 @@ public struct LogBinder: Sendable {
             binding.doubts.insert(.stamps)
         }
         if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
-        let time = time(of: parsed.stamp, stream: stream)
+        let time = time(of: parsed.stamp, stream: stream, isNew: novelty == .new)
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
@@ -192,7 +190,7 @@ public struct LogBinder: Sendable {
         _ bytes: Span<UInt8>,
         _ novelty: RecentLines.Novelty
     ) {
-        let time = time(of: parsed.stamp, stream: stream)
+        let time = time(of: parsed.stamp, stream: stream, isNew: novelty == .new)
         if novelty == .repeated { return }
         emitOrHold(parsed, nil, device, binding.streams[stream].process, time, bytes)
     }

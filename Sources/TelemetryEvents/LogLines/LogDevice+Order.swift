@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line that does not name its cycle, or not all of it, with what its stream and its order say of it.
+/// A line that names neither schedule nor notification time, with what its stream and its order say of it.
 struct LineInOrder {
     /// The phase that it is written in.
     let phase: LogRule.Phase
@@ -12,7 +12,7 @@ struct LineInOrder {
     let time: Timestamp?
     /// The cycle that its stream is in, in this phase.
     let context: Int?
-    /// Whether it may open a cycle; what may not was read before.
+    /// Whether it may open a cycle; false for a line that was read before.
     let mayOpen: Bool
     /// Its stream.
     let stream: LogStream

@@ -319,6 +319,8 @@ struct LogLifetimes: Sendable {
     private var lines: [Process: ClosedRange<Int>] = [:]
     private var last: Process?
     private var lastLine = 0
+    /// The largest number of a line so far.
+    private var endLine = 0
     /// The number of lines in the parts of the log before the current one.
     private var earlierLines = 0
 
@@ -333,13 +335,14 @@ struct LogLifetimes: Sendable {
                 begin(process, line)
             }
             lastLine = line
+            endLine = max(endLine, line)
         }
         extendLast()
     }
 
     /// Continues with another part of the log, whose lines are numbered from 0 again.
     mutating func beginPart() {
-        earlierLines = lastLine + 1
+        earlierLines = endLine + 1
     }
 
     /// Whether two different processes of a device run concurrently.
@@ -366,6 +369,6 @@ struct LogLifetimes: Sendable {
 
     private mutating func extendLast() {
         guard let last, let range = lines[last] else { return }
-        lines[last] = range.lowerBound...max(range.upperBound, lastLine)
+        lines[last] = min(range.lowerBound, lastLine)...max(range.upperBound, lastLine)
     }
 }

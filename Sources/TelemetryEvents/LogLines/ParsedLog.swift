@@ -18,26 +18,6 @@ public struct ParsedLog: Sendable {
 
     init() {}
 
-    /// Whether the lines come newest first, as `journalctl -r` and the exports of log viewers have them: hardly any stamp is
-    /// later than the one before it.
-    private var isNewestFirst: Bool {
-        var (rises, falls) = (0, 0)
-        var last: Int64?
-        for index in messages.indices {
-            guard let stamp = messages[index].stamp?.wallMicroseconds else { continue }
-            if let last, stamp != last { if stamp > last { rises += 1 } else { falls += 1 } }
-            last = stamp
-        }
-        return falls > 1 && falls > 4 * rises
-    }
-
-    /// Turns lines around that come newest first.
-    mutating func putOldestFirst() {
-        guard isNewestFirst else { return }
-        messages.reverse()
-        events = events.reversed().map { (messages.count - $0.messages, $0.decoded, $0.firstLine) }
-    }
-
     /// Whether the plugin's messages are among the lines.
     public var hasMessages: Bool { !messages.isEmpty }
 
@@ -57,6 +37,51 @@ public struct ParsedLog: Sendable {
             }
         }
         return found
+    }
+}
+
+/// Whether the lines of a log come oldest first or newest first, as `journalctl -r` and the exports of log viewers have
+/// them: then hardly any stamp is later than the one before it.
+public struct LineOrder: Sendable {
+    /// As many changes of the stamp tell which it is.
+    private static let enough = 16
+
+    private var rises = 0
+    private var falls = 0
+    private var last: Int64?
+
+    /// The order of no lines.
+    public init() {}
+
+    /// Takes the next lines.
+    public mutating func add(_ parsed: ParsedLog) {
+        for index in parsed.messages.indices {
+            guard let stamp = parsed.messages[index].stamp?.wallMicroseconds else { continue }
+            if let last, stamp != last { if stamp > last { rises += 1 } else { falls += 1 } }
+            last = stamp
+        }
+    }
+
+    /// Whether it is known without more lines.
+    public var isKnown: Bool { rises + falls >= Self.enough }
+    /// Whether the lines so far come newest first.
+    public var isNewestFirst: Bool { falls > 1 && falls > 4 * rises }
+}
+
+extension ParsedLog {
+    /// The lines in the other order.
+    public func turnedAround() -> ParsedLog {
+        var turned = self
+        turned.messages.reverse()
+        turned.events = events.reversed().map { (messages.count - $0.messages, $0.decoded, $0.firstLine) }
+        return turned
+    }
+
+    /// About the memory that it takes, in bytes.
+    public var byteCount: Int {
+        events.reduce(messages.count * MemoryLayout<ParsedMessage>.stride + texts.bytes.count) { sum, event in
+            sum + event.decoded.events.bytes.count
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 /// The UTC offsets of a time zone over the years, to convert wall-clock times to UTC.
 ///
-/// A time skipped in spring uses the offset before the change; a time repeated in autumn is the first of the two, unless
-/// the lines before it say otherwise (`repetition(ofWall:)`).
+/// A time skipped in spring uses the offset before the change. A time repeated in autumn is the first of the two; who knows
+/// better asks for the second one, `repetition(ofWall:)`.
 public struct ZoneOffsets: Hashable, Sendable {
     /// Transitions are clamped to this range, so that no sum overflows.
     private static let farthest: Int64 = 1 << 42

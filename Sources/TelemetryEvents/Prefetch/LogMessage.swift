@@ -170,14 +170,14 @@ struct LogMessageReader: Sendable {
             position = equals + 1
             guard let field = fields.value(of: bytes, key) else { continue }
             if field == .freeText {
-                if message.scheduleId.isEmpty { readLastIdentifier(bytes, position..<range.upperBound, &message) }
+                if message.scheduleId.isEmpty { readLastIdentifier(bytes, behind: position, in: range, &message) }
                 return
             }
             let value = bytes.value(from: position, to: range.upperBound, isSentence: field == .error)
             position = value.upperBound
             // On these lines it is the system's task that has the `id`.
             if field == .scheduleId, message.form.idNamesTask, bytes.equalsIgnoringCase("id", in: key) { continue }
-            if field != .error, bytes.isCutShort(value, in: range) { continue }
+            if field.mayBeHalf, bytes.isCutShort(value, in: range) { continue }
             read(field, bytes, value, &message)
         }
         if position == range.lowerBound { readDigest(bytes, range, &message) }
@@ -241,12 +241,17 @@ struct LogMessageReader: Sendable {
     }
 
     /// Reads the `id` after free text: the last one that follows a comma.
-    private func readLastIdentifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
+    private func readLastIdentifier(
+        _ bytes: Span<UInt8>,
+        behind start: Int,
+        in range: Range<Int>,
+        _ message: inout LogMessage
+    ) {
         var position = range.upperBound - 3
-        while position >= range.lowerBound + 2 {
+        while position >= start + 2 {
             if bytes.equals(", id=", in: position - 2..<position + 3) {
                 let id = bytes.word(in: position + 3..<range.upperBound)
-                if (1...128).contains(id.count) { message.scheduleId = id }
+                if (1...128).contains(id.count), !bytes.isCutShort(id, in: range) { message.scheduleId = id }
                 return
             }
             position -= 1
@@ -306,6 +311,16 @@ enum LogField: UInt8, CaseIterable, Sendable {
     case leadMinutes
     /// Free text, which ends the list because it may contain anything.
     case freeText
+
+    /// Whether half of a value is a value, too; not of a word of a closed set.
+    fileprivate var mayBeHalf: Bool {
+        switch self {
+        case .reason, .error, .willRetry, .success, .fetched, .usedCached, .lowPowerMode, .pluggedIn,
+            .backgroundRefresh, .simulator, .network, .hasPendingSchedules, .inProgress, .freeText:
+            false
+        default: true
+        }
+    }
 
     var names: [StaticString] {
         switch self {

@@ -13,11 +13,14 @@ struct RecordingProcessor: CommitProcessor {
         let number: Int
         let bytes: Int
         let gate: Gate?
+        /// Holds the writer before the submission is applied.
+        let commitGate: Gate?
 
-        init(_ number: Int, bytes: Int = 100, gate: Gate? = nil) {
+        init(_ number: Int, bytes: Int = 100, gate: Gate? = nil, commitGate: Gate? = nil) {
             self.number = number
             self.bytes = bytes
             self.gate = gate
+            self.commitGate = commitGate
         }
     }
 
@@ -29,6 +32,7 @@ struct RecordingProcessor: CommitProcessor {
     let recorder: Recorder
     var ticks = 0
     private var known: Set<Int> = []
+    private var commitGates: [Int: Gate] = [:]
 
     init(_ recorder: Recorder) {
         self.recorder = recorder
@@ -37,6 +41,7 @@ struct RecordingProcessor: CommitProcessor {
     static func cost(of submission: Submission) -> Int { submission.bytes }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Int, Outcome> {
+        commitGates[submission.number] = submission.commitGate
         submission.gate?.pass()
         let number = submission.number
         recorder.change { $0.prepared.append(number) }
@@ -45,6 +50,7 @@ struct RecordingProcessor: CommitProcessor {
     }
 
     mutating func commit(_ number: Int, of batch: LedgerBatch, at placement: CommitPlacement) -> Outcome {
+        commitGates[number]?.pass()
         recorder.change {
             $0.committed.append(number)
             $0.batches.append(batch)
