@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 
 @testable import EventLedger
@@ -80,7 +79,6 @@ struct GroupCommitTests {
     func answersInParts() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(answeredEvents: 2))
         let (gate, commitGate) = (Gate(), Gate())
-        let answered = Mutex<[Int]>([])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = try await writer.submit(.init(0, gate: gate)) }
             await waitUntil("the writer reached the gate") { gate.reached }
@@ -89,12 +87,12 @@ struct GroupCommitTests {
                 group.addTask { [recorder] in
                     _ = try await writer.submit(.init(number, commitGate: number == 4 ? commitGate : nil))
                     #expect(recorder.log.groups.last.map { $0.sequence > UInt64(number) } ?? false)
-                    answered.withLock { $0.append(number) }
+                    recorder.change { $0.answered.append(number) }
                 }
                 await waitUntil("\(number) waits") { writer.statistics.waitingSubmissions == waiting + 1 }
             }
             gate.open()
-            await waitUntil("the first part is answered") { answered.withLock { Set($0) } == [1, 2] }
+            await waitUntil("the first part is answered") { Set(recorder.log.answered) == [1, 2] }
             #expect(recorder.log.groups.map(\.sequence) == [1, 3])
             #expect(writer.statistics.waitingSubmissions == 4 && writer.statistics.commits == 1)
             commitGate.open()

@@ -101,6 +101,8 @@ final class Recorder: Sendable {
         var errors: [LedgerError] = []
         var known: Set<Int> = []
         var stopped: [LedgerPosition] = []
+        /// The submissions that were answered, as a test notes them.
+        var answered: [Int] = []
     }
 
     private let contents = Mutex(Log())
