@@ -96,7 +96,7 @@ struct ReadingLinesTests {
 
     @Test("a long log with other lines and events in it that comes newest first is judged like the same log")
     func longNewestFirst() throws {
-        let start = try #require(Timestamp(rfc3339: Array("2021-03-01T05:00:00Z".utf8).span, 0..<20)).wholeSeconds
+        let start: Int64 = 1_614_574_800
         var lines: [String] = []
         for day in 0..<500 {
             func at(_ seconds: Int64, _ days: Int = 0) -> Timestamp {
