@@ -19,8 +19,11 @@ struct EventKinds: OptionSet, Hashable, Sendable {
 struct LinePlace: Hashable, Comparable, Sendable {
     /// The position of the input in the order of reading, which for a device's rotations is that of time.
     var order: Int32
-    /// The line, from 1; in a JSON document the event.
+    /// The line, from 1; in a JSON document the event. Negative in a log that comes newest first.
     var line: Int32
+
+    /// The line as it is shown; 0 where it is not known.
+    var number: Int { Int(Int64(line).magnitude) }
 
     /// Behind all lines.
     static let last = LinePlace(order: .max, line: .max)

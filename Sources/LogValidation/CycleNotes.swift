@@ -195,7 +195,7 @@ struct CycleNotes {
         notes[index].evidence.add(event.kind, at: event.timestamp, place, isLogLine: isLogLine)
         if event.kind == .notificationDelivered { notes[index].evidence.addDelivery(event, isLogLine: isLogLine) }
         if event.kind == .prefetchScheduled { notes[index].evidence.addSubmission(event, isLogLine: isLogLine) }
-        if hasDetails { notes[index].details[0].add(event, bytes, line: Int(place.line)) }
+        if hasDetails { notes[index].details[0].add(event, bytes, line: place.number) }
     }
 
     private mutating func keepBreaches(_ event: Event, _ bytes: Span<UInt8>) {

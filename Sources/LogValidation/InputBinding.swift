@@ -28,6 +28,8 @@ struct InputBinding {
     /// The pieces that wait for their order, or for those before them.
     private var held: [ParsedLog] = []
     private var heldBytes = 0
+    /// Whether the last lines were turned around.
+    private var isTurned = false
 
     init(_ options: LogDecoderOptions, _ pseudonyms: EphemeralPseudonyms, isLive: Bool = false) {
         self.options = options
@@ -72,7 +74,7 @@ struct InputBinding {
 
     /// Emits the events that waited for more lines of the device.
     mutating func finish(readAt: Timestamp, emit: (_ piece: BoundPiece, _ input: Int) -> Void) {
-        if let lastInput { emit(.events(binder.flush(readAt: readAt)), lastInput) }
+        if let lastInput { emit(.events(inTheirOrder(binder.flush(readAt: readAt))), lastInput) }
     }
 
     /// Takes the lines of a device for those of the one installation of the events among the first of them: a file is one
@@ -102,12 +104,20 @@ struct InputBinding {
 
     /// Binds what is held, from the oldest line on.
     private mutating func release(readAt: Timestamp, emit: (DecodedEvents) -> Void) {
-        let isTurned = order.isNewestFirst
+        isTurned = order.isNewestFirst
         for parsed in isTurned ? held.reversed() : held {
-            emit(binder.bind(isTurned ? parsed.turnedAround() : parsed, readAt: readAt))
+            emit(inTheirOrder(binder.bind(isTurned ? parsed.turnedAround() : parsed, readAt: readAt)))
         }
         held.removeAll(keepingCapacity: true)
         heldBytes = 0
+    }
+
+    /// The events with places that sort in the order of their lines: those of lines that were turned around are negative.
+    private func inTheirOrder(_ decoded: DecodedEvents) -> DecodedEvents {
+        guard isTurned else { return decoded }
+        var turned = decoded
+        turned.turnPlaces()
+        return turned
     }
 }
 

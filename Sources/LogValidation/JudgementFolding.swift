@@ -283,8 +283,8 @@ struct JudgementFolding {
         }
         cycle.places = cycle.closed.violations.map { violation in
             evidence.place(of: violation.kind).flatMap { place in
-                guard place.line > 0, notes.inputs.indices.contains(Int(place.order)) else { return nil }
-                return ShownPlace(input: notes.inputs[Int(place.order)], line: Int(place.line))
+                guard place.number > 0, notes.inputs.indices.contains(Int(place.order)) else { return nil }
+                return ShownPlace(input: notes.inputs[Int(place.order)], line: place.number)
             }
         }
         cycle.stop = !cycle.cut.isEmpty ? nil : CycleStop(cycle.closed, evidence.kinds)

@@ -382,6 +382,7 @@ extension Rejection {
         switch reason {
         case .malformedJSON, .truncated, .notAnObject, .invalidUTF8, .tooDeep: false
         case .missingField: field != .event
+        case .wrongType: field != .event && field != .events
         default: true
         }
     }

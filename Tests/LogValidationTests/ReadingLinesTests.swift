@@ -92,13 +92,21 @@ struct ReadingLinesTests {
             #expect(self.broken(judgement) == [.successWithoutExecuted])
             #expect(judgement.cycles.last?.place(ofViolation: 0)?.line == line)
         }
+        // What the beginning of a log may hide is at its end then.
+        let unscheduled = [
+            "2025-11-10T05:40:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)", Self.twoDays[2],
+            Self.twoDays[3], Self.twoDays[6], Self.twoDays[7],
+        ]
+        for lines in [unscheduled, unscheduled.reversed()] {
+            #expect(try self.broken(judged(lines)) == [.executedWithoutScheduled])
+        }
     }
 
     @Test("a long log with other lines and events in it that comes newest first is judged like the same log")
     func longNewestFirst() throws {
         let start: Int64 = 1_614_574_800
         var lines: [String] = []
-        for day in 0..<500 {
+        for day in 0..<700 {
             func at(_ seconds: Int64, _ days: Int = 0) -> Timestamp {
                 Timestamp(seconds: start + Int64(day + days) * 86_400 + seconds)
             }
@@ -120,7 +128,7 @@ struct ReadingLinesTests {
         #expect(lines.reduce(0) { $0 + $1.utf8.count } > 2 * LineChunks.capacity)
         let straight = try JudgedLog.judge(lines)
         let reversed = try JudgedLog.judge(lines.reversed())
-        #expect(straight.totals.executed == 500 && straight.totals.failure(.network) == 72)
+        #expect(straight.totals.executed == 700 && straight.totals.failure(.network) == 100)
         #expect(reversed.totals == straight.totals)
         #expect(reversed.cycles.map(\.closed.stages) == straight.cycles.map(\.closed.stages))
         #expect(broken(reversed) == broken(straight))
@@ -153,6 +161,12 @@ struct ReadingLinesTests {
             ]
         )
         #expect(failures(judgement) == [.network])
+        let unauthorised = try judged(
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch failed: httpStatus=401 (Unauthorized",
+            ]
+        )
+        #expect(failures(unauthorised) == [.auth])
     }
 
     @Test("a log's JWT that expired says whether there is a retry")

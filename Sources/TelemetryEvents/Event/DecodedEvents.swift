@@ -70,11 +70,17 @@ public struct DecodedEvents: Sendable {
         doubts.formUnion(later.doubts)
         isBlank = isBlank && later.isBlank
     }
+
+    /// Makes the places those of a log that was read from its last line on: negative, so that they sort in that order.
+    package mutating func turnPlaces() {
+        for index in places.indices { places[index].line = -2 - places[index].line }
+    }
 }
 
 /// Where an event stands in its input.
 public struct EventPlace: Hashable, Sendable {
-    /// The index of the line, from 0; in a JSON document that of the event.
+    /// The index of the line, from 0; in a JSON document that of the event. Below -1 in a log that was turned around, whose
+    /// first line has -2.
     public var line: Int
     /// Whether it is a line of the plugin's log, and not an event as JSON.
     public var isLogLine: Bool

@@ -28,7 +28,7 @@ extension LogBinder {
     /// The receiver's clock may be slow, which makes lines look like future ones.
     private static let clockTolerance: Int64 = 3_600_000_000
     /// How late a line may be written behind a later one, in microseconds.
-    private static let longestDelay: Int64 = 300_000_000
+    private static let longestDelay: Int64 = 900_000_000
     /// The longest gap between leap years in the Gregorian calendar, across a century such as 2100.
     private static let longestWithoutLeapYear: Int64 = 8
 

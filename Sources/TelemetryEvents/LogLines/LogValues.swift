@@ -39,10 +39,11 @@ extension Span<UInt8> {
         return start..<stop
     }
 
-    /// Whether a line was cut short within a value: it ends the line, in a parenthesis that is open.
+    /// Whether a line was cut short within a value: it ends the line, behind a parenthesis that is open.
     func isCutShort(_ value: Range<Int>, in line: Range<Int>) -> Bool {
         guard value.upperBound == line.upperBound else { return false }
-        let parenthesis = line.last { self[$0] == UInt8(ascii: "(") || self[$0] == UInt8(ascii: ")") }
+        let before = line.lowerBound..<value.lowerBound
+        let parenthesis = before.last { self[$0] == UInt8(ascii: "(") || self[$0] == UInt8(ascii: ")") }
         return parenthesis.map { self[$0] == UInt8(ascii: "(") } ?? false
     }
 

@@ -312,10 +312,10 @@ enum LogField: UInt8, CaseIterable, Sendable {
     /// Free text, which ends the list because it may contain anything.
     case freeText
 
-    /// Whether half of a value is a value, too; not of a word of a closed set.
+    /// Whether half of a value is another one; not of a word of a closed set, and half a status tells nothing.
     fileprivate var mayBeHalf: Bool {
         switch self {
-        case .reason, .error, .willRetry, .success, .fetched, .usedCached, .lowPowerMode, .pluggedIn,
+        case .reason, .error, .status, .willRetry, .success, .fetched, .usedCached, .lowPowerMode, .pluggedIn,
             .backgroundRefresh, .simulator, .network, .hasPendingSchedules, .inProgress, .freeText:
             false
         default: true
