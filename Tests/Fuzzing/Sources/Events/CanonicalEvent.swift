@@ -8,11 +8,13 @@ struct CanonicalEvent {
     private let line: [UInt8]
 
     /// The installation is left out: what stands for it is no field that is read. A failure without a reason, as log lines
-    /// tell it, is one of `OTHER` where it names an error.
+    /// tell it, is one of `OTHER` where it names an error or a status, of which JSON has its reason.
     init(_ event: Event, in records: [UInt8]) {
         var event = event
         event.installation = nil
-        if event.kind == .prefetchFailure, !event.error.isEmpty { event.reason = event.reason ?? .other }
+        if event.kind == .prefetchFailure, !event.error.isEmpty || event.status != nil {
+            event.reason = event.reason ?? .other
+        }
         var line: [UInt8] = []
         CanonicalJSON.append(event, in: records.span, to: &line)
         self.line = line
