@@ -42,7 +42,7 @@ public struct ParsedLog: Sendable {
 
 /// Whether the lines of a log come oldest first or newest first, as `journalctl -r` and the exports of log viewers have
 /// them: then hardly any stamp is later than the one before it.
-public struct LineOrder: Sendable {
+package struct LineOrder: Sendable {
     /// As many changes of the stamp tell which it is.
     private static let enough = 16
 
@@ -51,10 +51,10 @@ public struct LineOrder: Sendable {
     private var last: Int64?
 
     /// The order of no lines.
-    public init() {}
+    package init() {}
 
     /// Takes the next lines.
-    public mutating func add(_ parsed: ParsedLog) {
+    package mutating func add(_ parsed: ParsedLog) {
         for index in parsed.messages.indices {
             guard let stamp = parsed.messages[index].stamp?.wallMicroseconds else { continue }
             if let last, stamp != last { if stamp > last { rises += 1 } else { falls += 1 } }
@@ -63,14 +63,14 @@ public struct LineOrder: Sendable {
     }
 
     /// Whether it is known without more lines.
-    public var isKnown: Bool { rises + falls >= Self.enough }
+    package var isKnown: Bool { rises + falls >= Self.enough }
     /// Whether the lines so far come newest first.
-    public var isNewestFirst: Bool { falls > 1 && falls > 4 * rises }
+    package var isNewestFirst: Bool { falls > 1 && falls > 4 * rises }
 }
 
 extension ParsedLog {
     /// The lines in the other order.
-    public func turnedAround() -> ParsedLog {
+    package func turnedAround() -> ParsedLog {
         var turned = self
         turned.messages.reverse()
         turned.events = events.reversed().map { (messages.count - $0.messages, $0.decoded, $0.firstLine) }
@@ -78,7 +78,7 @@ extension ParsedLog {
     }
 
     /// About the memory that it takes, in bytes.
-    public var byteCount: Int {
+    package var byteCount: Int {
         events.reduce(messages.count * MemoryLayout<ParsedMessage>.stride + texts.bytes.count) { sum, event in
             sum + event.decoded.events.bytes.count
         }
