@@ -8,7 +8,7 @@ public import TelemetryEvents
 /// live, from a recovery or from a file. It never reads a clock; each batch and tick carries its time. Folding an event
 /// costs O(facts of its cycle) and, on average, no allocation.
 ///
-/// To deduplicate, call `propose(_:)` with each identity before its event enters the ledger, and `clearProposals()` once
+/// To deduplicate, call `propose(_:)` with the identities of events before they enter the ledger, and `clearProposals()` once
 /// the transaction has committed or failed. `apply(_:receivedAt:)` remembers the identities of committed events.
 public struct LifecycleFold: Sendable {
     /// The sum of all groups.
@@ -125,6 +125,26 @@ public struct LifecycleFold: Sendable {
     /// Proposes an identity; false for a duplicate of an accepted or a proposed one.
     public mutating func propose(_ identity: UInt64) -> Bool {
         !identities.contains(identity) && !identities.containsFormer(identity) && proposed.insert(identity)
+    }
+
+    /// Proposes the identities of a batch in order; returns the places of those that are duplicates, in ascending order.
+    ///
+    /// Looks for a few identities at a time before it proposes them, so that the processor waits for the memory of all of
+    /// them at once.
+    public mutating func propose(_ batch: [UInt64]) -> [Int] {
+        var duplicates: [Int] = []
+        var start = 0
+        while start < batch.count {
+            let window = start..<min(start + EventWindow.size, batch.count)
+            var known: UInt32 = 0
+            for place in window where identities.contains(batch[place]) { known |= 1 &<< UInt32(place &- start) }
+            for place in window {
+                let isKnown = known >> UInt32(place &- start) & 1 != 0 || identities.containsFormer(batch[place])
+                if isKnown || !proposed.insert(batch[place]) { duplicates.append(place) }
+            }
+            start = window.upperBound
+        }
+        return duplicates
     }
 
     /// Drops all proposals, after their transaction was applied or has failed.

@@ -53,6 +53,28 @@ struct DeduplicationTests {
         #expect(!table.contains(UInt64.max - 501))
     }
 
+    @Test("a batch of identities has the duplicates that it has one by one", arguments: [0, 1, 15, 16, 17, 33, 100])
+    func batchHasTheDuplicatesThatItHasOneByOne(count: Int) throws {
+        var random = SplitMix64(seed: UInt64(count) + 3)
+        var fold = LifecycleFold(key: IdentityKey(3, 4))
+        var found = 0
+        for round in 0..<20 {
+            // Few values, so that many are remembered, proposed already, or twice in the same window.
+            let batch = (0..<count).map { _ in random.next() % 200 }
+            var alone = fold
+            let duplicates = batch.indices.filter { !alone.propose(batch[$0]) }
+            let places = fold.propose(batch)
+            #expect(places == duplicates)
+            let again = fold.propose(batch)
+            #expect(again == Array(batch.indices))
+            found += duplicates.count
+            guard round % 3 == 2 else { continue }
+            fold.remember(batch, receivedAt: Timestamp(microseconds: 0))
+            fold.clearProposals()
+        }
+        #expect(count < 2 || found > 0)
+    }
+
     @Test("an identity is remembered for the window and forgotten after one and a half")
     func identityIsForgottenAfterItsWindow() {
         var identities = RememberedIdentities(window: 700, limit: 79)

@@ -46,6 +46,18 @@ struct EventRecordTests {
         #expect(batch.record(at: 0).lowerBound == 0)
         #expect(batch.record(at: 1) == batch.record(at: 0).upperBound..<batch.bytes.count)
     }
+
+    @Test("a batch without some events has the records of the others in their order")
+    func batchWithoutSomeEvents() {
+        let events = (1...4).map { event(with: "\"ttl\":\($0)") }
+        let batch = decode("[\(events.joined(separator: ","))]").events
+        #expect(batch.count == 4)
+        for subset in 0..<16 {
+            let dropped = (0..<4).filter { subset >> $0 & 1 != 0 }
+            let kept = (0..<4).filter { !dropped.contains($0) }.flatMap { batch.bytes[batch.record(at: $0)] }
+            #expect(batch.bytes(without: dropped) == kept, "without \(dropped)")
+        }
+    }
 }
 
 @Suite("Round trips of events through their records")

@@ -40,16 +40,15 @@ struct AcceptedEvents {
     /// Drops events that are known or occur twice in the group.
     mutating func deduplicate(with fold: inout LifecycleFold) {
         guard count > 0 else { return }
-        let looksBack = earlier != nil && fold.remembersEarlierIdentities
-        for (index, identity) in identities.enumerated() {
-            if fold.propose(identity), !(looksBack && isKnownEarlier(index, fold)) {
-                kept?.append(contentsOf: batch.bytes[batch.record(at: index)])
-            } else {
-                if kept == nil { kept = Array(batch.bytes[..<batch.record(at: index).lowerBound]) }
-                duplicates += 1
-                count -= 1
-            }
+        var dropped = fold.propose(identities)
+        if earlier != nil, fold.remembersEarlierIdentities {
+            let known = Set(dropped)
+            dropped = identities.indices.filter { known.contains($0) || isKnownEarlier($0, fold) }
         }
+        guard !dropped.isEmpty else { return }
+        kept = batch.bytes(without: dropped)
+        duplicates += dropped.count
+        count -= dropped.count
     }
 
     /// Counts the events that `deduplicate(with:)` would drop, and leaves the fold as it is.

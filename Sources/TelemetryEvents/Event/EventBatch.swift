@@ -22,6 +22,23 @@ public struct EventBatch: Sendable {
         (index == 0 ? 0 : ends[index - 1])..<ends[index]
     }
 
+    /// The encoded records but for some; a copy only where there are any.
+    ///
+    /// - Parameter places: the places of those events, in ascending order.
+    public func bytes(without places: [Int]) -> [UInt8] {
+        guard !places.isEmpty else { return bytes }
+        var kept: [UInt8] = []
+        kept.reserveCapacity(records.count)
+        var start = 0
+        for place in places {
+            let dropped = record(at: place)
+            kept.append(contentsOf: bytes[start..<dropped.lowerBound])
+            start = dropped.upperBound
+        }
+        kept.append(contentsOf: bytes[start...])
+        return kept
+    }
+
     /// Appends an event whose texts are ranges of `texts`.
     public mutating func append(_ event: Event, texts: Span<UInt8>) {
         records.append(event, texts: texts, isLast: true)

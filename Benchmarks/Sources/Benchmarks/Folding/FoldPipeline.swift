@@ -51,16 +51,8 @@ struct FoldPipeline {
 
     /// The records of the events that are new.
     private mutating func newRecords(_ decoded: DecodedEvents) -> [UInt8] {
-        let batch = decoded.events
-        var kept: [UInt8]?
-        for (index, identity) in decoded.identities.enumerated() {
-            if fold.propose(identity) {
-                kept?.append(contentsOf: batch.bytes[batch.record(at: index)])
-                accepted += 1
-            } else if kept == nil {
-                kept = Array(batch.bytes[..<batch.record(at: index).lowerBound])
-            }
-        }
-        return kept ?? batch.bytes
+        let duplicates = fold.propose(decoded.identities)
+        accepted += decoded.events.count - duplicates.count
+        return decoded.events.bytes(without: duplicates)
     }
 }

@@ -84,7 +84,7 @@ struct GrowingFold {
             identityKey: identityKey
         )
         let watch = Stopwatch()
-        let new = decoded.identities.count { fold.propose($0) }
+        let new = decoded.events.count - fold.propose(decoded.identities).count
         guard decoded.events.count == body.lines, new == body.lines else {
             throw BenchmarkFailure("\(new) of \(body.lines) events are new: \(decoded.rejections.prefix(1))")
         }
