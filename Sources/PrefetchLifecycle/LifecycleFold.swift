@@ -8,8 +8,8 @@ public import TelemetryEvents
 /// live, from a recovery or from a file. It never reads a clock; each batch and tick carries its time. Folding an event
 /// costs O(facts of its cycle) and, on average, no allocation.
 ///
-/// To deduplicate, call `propose(_:)` with the identities of events before they enter the ledger, and `clearProposals()` once
-/// the transaction has committed or failed. `apply(_:receivedAt:)` remembers the identities of committed events.
+/// To deduplicate, call `propose(_:)` with the identities of events before they enter the ledger, and `clearProposals()`
+/// once the transaction has committed or failed. `apply(_:receivedAt:)` remembers the identities of committed events.
 public struct LifecycleFold: Sendable {
     /// The sum of all groups.
     public var totals: LifecycleTotals { groups.sum }

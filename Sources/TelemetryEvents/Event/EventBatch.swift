@@ -26,9 +26,10 @@ public struct EventBatch: Sendable {
     ///
     /// - Parameter places: the places of those events, in ascending order.
     public func bytes(without places: [Int]) -> [UInt8] {
+        let bytes = bytes
         guard !places.isEmpty else { return bytes }
         var kept: [UInt8] = []
-        kept.reserveCapacity(records.count)
+        kept.reserveCapacity(bytes.count)
         var start = 0
         for place in places {
             let dropped = record(at: place)
