@@ -14,6 +14,7 @@ extension LifecycleFold {
         takeAllDifferingTimes()
         for slot in 0..<cycles.count { judge(slot, known: nil) }
         cycles.removeAll()
+        rememberClosed()
     }
 
     /// The most cycles that one tick closes, which keeps the writer's pause to a few milliseconds.
@@ -52,6 +53,7 @@ extension LifecycleFold {
         takeDifferingTimes { $0.due(at: second, limit: Self.closingsPerTick) }
         let due = due(at: second)
         for slot in due { judge(slot, known: clock) }
+        rememberClosed()
         for slot in due.reversed() {
             closeTask(of: cycles[slot])
             cycles.remove(slot)
@@ -83,6 +85,7 @@ extension LifecycleFold {
     /// Closes a cycle before its time: the table is full, or the cycle cannot hold another event.
     mutating func evict(_ slot: Int) {
         judge(slot, known: nil)
+        rememberClosed()
         cycles.remove(slot)
         groups[0].evictedCycles += 1
     }
@@ -130,7 +133,7 @@ extension LifecycleFold {
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
         cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
-        remember(closed: cycle, at: slot)
+        noteClosed(cycle, at: slot)
         let evaluation = evaluation(of: cycle, slot, known: known)
         observe(tally, evaluation, atEndOf: cycle)
         guard let evaluation else { return }
@@ -140,17 +143,41 @@ extension LifecycleFold {
 }
 
 extension LifecycleFold {
-    /// Remembers a closed cycle among the identities, so that a late event does not judge it again.
-    private mutating func remember(closed cycle: Cycle, at slot: Int) {
+    /// Notes the names of a closed cycle, which ``rememberClosed()`` remembers.
+    private mutating func noteClosed(_ cycle: Cycle, at slot: Int) {
         guard deduplicates else { return }
         if let due = cycle.due {
-            identities.insert(exactKey(of: cycle, due))
-            if cycle.installation != 0 { identities.insert(timeKey(of: cycle, due)) }
+            closedNames.append(exactKey(of: cycle.schedule, cycle.installation, due))
+            if cycle.installation != 0 { closedNames.append(timeKey(of: cycle.installation, due)) }
         }
         guard cycle.schedule != 0 else { return }
-        if let due = cycle.due { return identities.insert(periodKey(of: cycle.schedule, Self.period(of: due))) }
-        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycle.base)))
-        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycles.lastTime(at: slot))))
+        if let due = cycle.due {
+            closedNames.append(periodKey(of: cycle.schedule, Self.period(of: due)))
+        } else {
+            closedNames.append(periodKey(of: ~cycle.schedule, Self.period(of: cycle.base)))
+            closedNames.append(periodKey(of: ~cycle.schedule, Self.period(of: cycles.lastTime(at: slot))))
+        }
+    }
+
+    /// Remembers the closed cycles among the identities, so that a late event does not judge one again.
+    private mutating func rememberClosed() {
+        guard !closedNames.isEmpty else { return }
+        closings &+= 1
+        identities.insert(closedNames)
+        closedNames.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether the cycle that an event would open was closed before; nil for an event that does not name it wholly.
+    func wasClosed(_ event: borrowing Event, schedule: UInt64) -> Bool? {
+        let installation = event.installation?.fingerprint ?? 0
+        let address = CycleAddress(event, schedule: schedule, installation: installation)
+        return address?.due.map { wasClosed(schedule, installation, due: $0) }
+    }
+
+    /// Whether a cycle that is opened was closed before.
+    func wasClosed(_ cycle: Cycle, _ foreseen: EventWindow.ForeseenCycle) -> Bool {
+        if let (wasClosed, count) = foreseen.wasClosed, count == closings { return wasClosed }
+        return wasClosed(cycle)
     }
 
     /// Whether a cycle was closed and judged before, so that late events reopen it without another verdict.
@@ -160,15 +187,17 @@ extension LifecycleFold {
     /// new scheduling starts a new cycle.
     func wasClosed(_ cycle: Cycle, isScheduled: Bool = false) -> Bool {
         guard deduplicates else { return false }
-        if let due = cycle.due {
-            if identities.contains(exactKey(of: cycle, due)) { return true }
-            guard cycle.installation != 0 else { return false }
-            return identities.contains(cycle.schedule == 0 ? timeKey(of: cycle, due) : namelessKey(of: cycle, due))
-        }
+        if let due = cycle.due { return wasClosed(cycle.schedule, cycle.installation, due: due) }
         let period = Self.period(of: cycle.base)
         if isScheduled { return isRemembered(cycle.schedule, period, 0...Self.closedPeriods.upperBound) }
         return isRemembered(cycle.schedule, period, Self.closedPeriods)
             || isRemembered(~cycle.schedule, period, Self.closedPeriods)
+    }
+
+    private func wasClosed(_ schedule: UInt64, _ installation: UInt64, due: Timestamp) -> Bool {
+        if identities.contains(exactKey(of: schedule, installation, due)) { return true }
+        guard installation != 0 else { return false }
+        return identities.contains(schedule == 0 ? timeKey(of: installation, due) : namelessKey(of: installation, due))
     }
 
     private func isRemembered(_ schedule: UInt64, _ period: Int64, _ periods: ClosedRange<Int64>) -> Bool {
@@ -177,19 +206,18 @@ extension LifecycleFold {
 
     private static func period(of time: Timestamp) -> Int64 { time.microseconds / 1_000_000 / closedPeriodSeconds }
 
-    private func exactKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
-        cycle.schedule == 0
-            ? namelessKey(of: cycle, due) : key.hash(cycle.schedule, UInt64(bitPattern: due.microseconds))
+    private func exactKey(of schedule: UInt64, _ installation: UInt64, _ due: Timestamp) -> UInt64 {
+        schedule == 0 ? namelessKey(of: installation, due) : key.hash(schedule, UInt64(bitPattern: due.microseconds))
     }
 
     /// Matches late events that name the installation and the notification time, but no schedule.
-    private func timeKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
-        key.hash(cycle.installation, ~UInt64(bitPattern: due.microseconds))
+    private func timeKey(of installation: UInt64, _ due: Timestamp) -> UInt64 {
+        key.hash(installation, ~UInt64(bitPattern: due.microseconds))
     }
 
     /// Matches a closed cycle that never named a schedule.
-    private func namelessKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
-        key.hash(~cycle.installation, UInt64(bitPattern: due.microseconds))
+    private func namelessKey(of installation: UInt64, _ due: Timestamp) -> UInt64 {
+        key.hash(~installation, UInt64(bitPattern: due.microseconds))
     }
 
     private func periodKey(of schedule: UInt64, _ period: Int64) -> UInt64 {

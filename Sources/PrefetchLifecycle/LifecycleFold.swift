@@ -46,6 +46,10 @@ public struct LifecycleFold: Sendable {
     var observations = LatestObservations()
     var schedules = SampledSchedules()
     private var proposed = IdentityTable()
+    /// The names of cycles that are closed and not remembered yet.
+    var closedNames: [UInt64] = []
+    /// Increases when cycles were closed, so that what was looked up before that is known to be out of date.
+    var closings: UInt64 = 0
     /// In a run over one input, the identities of events that count by themselves.
     private var counted = IdentityTable()
     /// The same of events with a status, a duration or an age that counts beside their cycle.
@@ -218,8 +222,19 @@ public struct LifecycleFold: Sendable {
         if deduplicates {
             for place in 0..<window.count { identities.insert(window.hashes[place].identity) }
         }
+        var latest: UInt64?
         for place in 0..<window.count {
-            window.hashes[place].cycle = window.hashes[place].schedule.flatMap { cycles.candidate(schedule: $0) }
+            var foreseen = EventWindow.ForeseenCycle()
+            if let schedule = window.hashes[place].schedule {
+                foreseen.slot = cycles.candidate(schedule: schedule)
+                // The first of the events that open a cycle; the others of the window will find it.
+                if foreseen.slot == nil, schedule != latest {
+                    let wasClosed = wasClosed(window.events[place], schedule: schedule)
+                    foreseen.wasClosed = wasClosed.map { ($0, asOf: closings) }
+                }
+                latest = schedule
+            }
+            window.hashes[place].foreseen = foreseen
         }
     }
 
@@ -237,6 +252,7 @@ public struct LifecycleFold: Sendable {
             return
         }
         var schedule = hashes.schedule
+        var foreseen = hashes.foreseen
         var isRepeated = false
         if !deduplicates {
             if event.kind.countsByItself {
@@ -246,8 +262,9 @@ public struct LifecycleFold: Sendable {
             }
         } else if continuesEarlierVersion {
             schedule = openSchedule(of: event, schedule, in: records)
+            if schedule != hashes.schedule { foreseen.wasClosed = nil }
         }
-        fold(event, schedule: schedule, candidate: hashes.cycle, isRepeated: isRepeated, in: records)
+        fold(event, schedule: schedule, foreseen, isRepeated: isRepeated, in: records)
     }
 
     /// Whether an event of which something counts that no cycle tells from a repetition is the first one of its identity,
@@ -298,12 +315,12 @@ extension LifecycleFold {
     ///
     /// - Parameters:
     ///   - schedule: the hash of its schedule; nil without one.
-    ///   - candidate: the cycle that it probably belongs to.
+    ///   - foreseen: what was looked up about its cycle.
     ///   - isRepeated: whether what it says by itself is counted already.
     private mutating func fold(
         _ event: borrowing Event,
         schedule: UInt64?,
-        candidate: Int?,
+        _ foreseen: EventWindow.ForeseenCycle,
         isRepeated: Bool,
         in bytes: Span<UInt8>
     ) {
@@ -323,7 +340,7 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            let (found, change) = slot(for: event, at: address, candidate)
+            let (found, change) = slot(for: event, at: address, foreseen)
         {
             var slot = found
             var terms = closingTerms

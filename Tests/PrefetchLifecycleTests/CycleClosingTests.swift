@@ -62,6 +62,50 @@ struct ClosingVerdictTests {
     }
 }
 
+@Suite("Closed cycles that are named again")
+struct ClosedNamesTests {
+    @Test(
+        "a batch that closes cycles for room and names them again is folded as its events one by one",
+        arguments: 0..<20
+    )
+    func batchIsFoldedAsItsEventsAre(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed + 6_000)
+        var limits = LifecycleLimits()
+        limits.openCycles = Int.random(in: 1...3, using: &random)
+        let kinds = ["prefetch_scheduled", "prefetch_executed", "prefetch_success", "notification_delivered"]
+        let events = (0..<60).map { moment in
+            let cycle = Int64.random(in: 0..<6, using: &random)
+            let due = Timestamp(microseconds: start.microseconds + (900 + cycle) * 1_000_000)
+            let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+            let told = event(kind, Int64(moment), #""notificationTime":"\#(due)""#, id: "cycle-\(cycle)")
+            let isNamed = Int.random(in: 0..<4, using: &random) > 0
+            return isNamed ? told : told.replacing(#""scheduleId":"cycle-\#(cycle)","#, with: "")
+        }
+        var whole = LifecycleFold.keeping(limits: limits)
+        var single = whole
+        try whole.apply(events)
+        for event in events { try single.apply([event]) }
+        #expect(whole.totals.evictedCycles > 0)
+        #expect(whole.totals == single.totals)
+        #expect(whole.takeClosedCycles().map { "\($0)" } == single.takeClosedCycles().map { "\($0)" })
+    }
+
+    @Test("none of many cycles that one tick closes is judged again")
+    func noneOfManyIsJudgedAgain() throws {
+        let count = 3 * EventWindow.size + 5
+        var fold = try BoundedTickTests.fold(count)
+        fold.tick(to: BoundedTickTests.end)
+        #expect(fold.openCycles == 0)
+        let judged = fold.totals.cycles(.missed) + fold.totals.cycles(.incomplete)
+        #expect(judged == UInt64(count))
+        try fold.apply((0..<count).map { event("prefetch_executed", 60, id: "cycle-\($0)") }, at: 3 * 86_400)
+        #expect(fold.openCycles == count)
+        fold.tick(to: Timestamp(microseconds: BoundedTickTests.end.microseconds + 3 * 86_400 * 1_000_000))
+        #expect(fold.openCycles == 0)
+        #expect(CycleOutcome.allCases.reduce(0) { $0 + fold.totals.cycles($1) } == judged)
+    }
+}
+
 @Suite("Ticks with many due cycles")
 struct BoundedTickTests {
     static let end = Timestamp(microseconds: start.microseconds + 3 * 86_400 * 1_000_000)

@@ -80,6 +80,24 @@ struct RememberedIdentities: Sendable {
         generations[generations.count - 1].insert(identity)
     }
 
+    /// Remembers many identities. Looks for a few at a time before it enters them, so that the processor waits for the
+    /// memory of all of them at once.
+    mutating func insert(_ identities: [UInt64]) {
+        let last = generations.count - 1
+        var start = 0
+        while start < identities.count {
+            let window = start..<min(start + EventWindow.size, identities.count)
+            var new: UInt32 = 0
+            for place in window where !generations[last].contains(identities[place]) {
+                new |= 1 &<< UInt32(place - start)
+            }
+            for place in window where new >> UInt32(place - start) & 1 != 0 {
+                generations[last].insert(identities[place])
+            }
+            start = window.upperBound
+        }
+    }
+
     /// Opens and drops generations after a row of the ledger.
     ///
     /// - Parameter row: the time of the row.
