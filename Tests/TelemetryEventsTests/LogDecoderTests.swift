@@ -100,6 +100,27 @@ struct LogEventLinesTests {
     }
 }
 
+@Suite("The console of Xcode")
+struct XcodeConsoleTests {
+    @Test(
+        "a category without its subsystem makes a line the plugin's only by a known message",
+        arguments: [
+            ("[fetch] BGTask handler invoked (id=a)", "recognised"),
+            ("[fetch] [DNP-FETCH] BGTask handler invoked (id=a)", "recognised"),
+            ("[com.timesafari.dailynotification:fetch] hello", "unrecognised"),
+            ("[fetch] [DNP-FETCH] hello", "unrecognised"),
+            ("[fetch] hello", "foreign"), ("[debug] hello", "foreign"),
+            ("[network] BGTask handler invoked (id=a)", "foreign"),
+            ("[com.example.app:fetch] BGTask handler invoked (id=a)", "foreign"),
+        ]
+    )
+    func categoryAlone(message: String, result: String) throws {
+        let lines = try LogReading("2025-11-14 05:48:00.123456+0000 App[123:456] \(message)\n").lines
+        let counts = ["recognised": lines.recognised, "unrecognised": lines.unrecognised, "foreign": lines.foreign]
+        #expect(counts.filter { $0.value > 0 } == [result: 1])
+    }
+}
+
 @Suite("Logs of a single device")
 struct SingleDeviceTests {
     private let log = """

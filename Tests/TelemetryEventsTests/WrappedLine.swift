@@ -45,6 +45,9 @@ struct WrappedLine: CustomTestStringConvertible, Sendable {
             WrappedLine(name: "oslog by its category", wrapper: .appleCompact, platform: "ios") {
                 "\(time($2, " ")).000 Df App[42:1f2e] [com.timesafari.dailynotification:\($0.lowercased())] \($1)"
             },
+            WrappedLine(name: "xcode by its category", wrapper: .xcode, platform: "ios") {
+                "\(time($2, " ")).000000+0000 App[42:123456] [\($0.lowercased())] \($1)"
+            },
             WrappedLine(name: "logcat by its tag", wrapper: .logcatThreadtime, platform: "android") {
                 "11-14 \(clock($2)).000    42    43 I DNP-\($0): \($1)"
             },

@@ -110,7 +110,12 @@ extension WrapperSample {
             "2025-11-14 05:48:00.123456+0000 App[123:456] [\(subsystem):fetch] text",
             "fetch 2025-11-14T05:48:00.123456+0 - 123 text"
         ),
-        WrapperSample(.xcode, "2025-11-14 05:48:00.123456+0000 App[123:456] [fetch] text", "foreign"),
+        WrapperSample(
+            .xcode,
+            "2025-11-14 05:48:00.123456+0000 App[123:456] [fetch] text",
+            "fetch 2025-11-14T05:48:00.123456+0 - 123 text"
+        ),
+        WrapperSample(.xcode, "2025-11-14 05:48:00.123456+0000 App[123:456] [network] text", "foreign"),
         WrapperSample(.xcode, "2025-11-14 05:48:00.123456+0000 App[123:456] say [DNP-FETCH] text", "foreign"),
     ]
 

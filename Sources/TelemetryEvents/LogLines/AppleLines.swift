@@ -104,7 +104,7 @@ enum XcodeLine {
         line.noteProcess(heading.program(bytes), bytes)
         var cursor = LineCursor(heading.end, end)
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
-        line.readAppleMessage(bytes, cursor)
+        line.readAppleMessage(bytes, cursor, showsSubsystem: false)
         return true
     }
 }
@@ -257,7 +257,10 @@ struct ProcessHeading {
 
 extension UnwrappedLine {
     /// Reads a message after an optional `(library)` and `[subsystem:category]` or `[category]`.
-    mutating func readAppleMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+    ///
+    /// - Parameter showsSubsystem: whether the wrapper always tells a category's subsystem. If not, a category of the plugin's
+    ///   may be another library's, so that only messages of a known form are the plugin's.
+    mutating func readAppleMessage(_ bytes: Span<UInt8>, _ message: LineCursor, showsSubsystem: Bool = true) {
         var cursor = message
         cursor.skipSpaces(bytes)
         if cursor.peek(bytes) == UInt8(ascii: "(") {
@@ -271,9 +274,16 @@ extension UnwrappedLine {
             let group = cursor.position + 1
             var ahead = LineCursor(group, Swift.min(cursor.end, group + AppleSubsystem.reach))
             if ahead.skip(through: UInt8(ascii: "]"), bytes) {
-                component = AppleSubsystem.component(bytes, group..<ahead.position - 1)
+                let name = group..<ahead.position - 1
+                component = AppleSubsystem.component(bytes, name)
                 isUnmarked = false
-                if component != nil { platform = .ios }
+                if component != nil {
+                    platform = .ios
+                } else if !showsSubsystem, let named = AppleSubsystem.component(bytes, category: name), named != .debug
+                {
+                    component = named
+                    isUnmarked = true
+                }
                 cursor.position = ahead.position
             }
         }

@@ -180,7 +180,8 @@ public struct LogParser: Sendable {
     }
 
     private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        let isTaken = line.component == .backgroundRefresh || line.isUnmarked ? takesRefresh : takesPrefetch
+        let isOfRefresh = line.component == .backgroundRefresh || line.component == nil && line.isUnmarked
+        let isTaken = isOfRefresh ? takesRefresh : takesPrefetch
         guard isTaken, line.component != nil || line.hasUnknownMarker || line.isUnmarked else {
             parsed.lines.foreign += 1
             return

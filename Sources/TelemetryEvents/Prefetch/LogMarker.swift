@@ -202,8 +202,13 @@ enum AppleSubsystem {
         if bytes.equals(RefreshLog.subsystem, in: subsystem) {
             return bytes.isRefreshName(category) ? .backgroundRefresh : nil
         }
-        guard bytes.equals("com.timesafari.dailynotification", in: subsystem),
-            let name = bytes.componentName(at: category.lowerBound, end: category.upperBound),
+        return bytes.equals("com.timesafari.dailynotification", in: subsystem)
+            ? component(bytes, category: category) : nil
+    }
+
+    /// The component of a category, which other subsystems may have too; nil if the plugin has none of that name.
+    static func component(_ bytes: Span<UInt8>, category: Range<Int>) -> LogComponent? {
+        guard let name = bytes.componentName(at: category.lowerBound, end: category.upperBound),
             name.length == category.count
         else { return nil }
         return name.component
