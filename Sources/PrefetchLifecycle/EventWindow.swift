@@ -13,16 +13,16 @@ struct EventWindow {
     struct Hashes {
         var identity: UInt64 = 0
         var schedule: UInt64?
-        var foreseen = ForeseenCycle()
+        var lookup = CycleLookup()
     }
 
-    /// What was looked up about the cycle of an event before those before it in the window were folded.
-    struct ForeseenCycle {
+    /// What was looked up about the cycle of an event before the window was folded.
+    struct CycleLookup {
         /// The cycle that it probably belongs to.
         var slot: Int?
-        /// Where no cycle of its schedule was open: whether one with its names was closed before, as of a number of
+        /// Where no cycle of its schedule was open: whether one with its names was closed before, at a number of
         /// `LifecycleFold.closings`.
-        var wasClosed: (Bool, asOf: UInt64)?
+        var wasClosed: (Bool, closings: UInt64)?
     }
 
     private(set) var count = 0

@@ -167,16 +167,18 @@ extension LifecycleFold {
         closedNames.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the cycle that an event would open was closed before; nil for an event that does not name it wholly.
+    /// Whether the cycle that an event would open was closed before; nil for an event that names no notification time, and
+    /// where nothing is remembered.
     func wasClosed(_ event: borrowing Event, schedule: UInt64) -> Bool? {
+        guard deduplicates else { return nil }
         let installation = event.installation?.fingerprint ?? 0
         let address = CycleAddress(event, schedule: schedule, installation: installation)
         return address?.due.map { wasClosed(schedule, installation, due: $0) }
     }
 
     /// Whether a cycle that is opened was closed before.
-    func wasClosed(_ cycle: Cycle, _ foreseen: EventWindow.ForeseenCycle) -> Bool {
-        if let (wasClosed, count) = foreseen.wasClosed, count == closings { return wasClosed }
+    func wasClosed(_ cycle: Cycle, _ lookup: EventWindow.CycleLookup) -> Bool {
+        if let (wasClosed, count) = lookup.wasClosed, count == closings { return wasClosed }
         return wasClosed(cycle)
     }
 

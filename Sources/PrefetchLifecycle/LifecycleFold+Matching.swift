@@ -15,13 +15,13 @@ extension LifecycleFold {
     /// The cycle of an event, completed by the event's address; opens one where needed. Nil for an event that belongs to no
     /// cycle and opens none.
     ///
-    /// - Parameter foreseen: what was looked up about it.
+    /// - Parameter lookup: what was looked up about it.
     mutating func slot(
         for event: borrowing Event,
         at address: CycleAddress,
-        _ foreseen: EventWindow.ForeseenCycle
+        _ lookup: EventWindow.CycleLookup
     ) -> (Int, NameChange)? {
-        if let candidate = foreseen.slot, cycles.isExact(candidate, address), evictUnlessWithinReach(event, candidate) {
+        if let candidate = lookup.slot, cycles.isExact(candidate, address), evictUnlessWithinReach(event, candidate) {
             return (candidate, NameChange())
         }
         let opens = event.opensCycle
@@ -53,7 +53,7 @@ extension LifecycleFold {
                 return (addressChanged(joined), NameChange(isNewPass: true))
             case .none(let isFirst):
                 guard address.hasBoth || opens else { return nil }
-                return (open(address, base: event.timestamp, foreseen), NameChange(isNewPass: !isFirst))
+                return (open(address, base: event.timestamp, lookup), NameChange(isNewPass: !isFirst))
             case .noneEvicting(let slot):
                 guard address.hasBoth || opens else { return nil }
                 evict(slot)
@@ -154,13 +154,13 @@ extension LifecycleFold {
     mutating func open(
         _ address: CycleAddress,
         base: Timestamp,
-        _ foreseen: EventWindow.ForeseenCycle = EventWindow.ForeseenCycle()
+        _ lookup: EventWindow.CycleLookup = EventWindow.CycleLookup()
     ) -> Int {
         if cycles.count >= min(limits.openCycles >> halvings, SlotIndex.slotLimit), cycles.count > 0 {
             evict(evictionCandidate)
         }
         let slot = cycles.open(address, base: base)
-        if wasClosed(cycles[slot], foreseen) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
+        if wasClosed(cycles[slot], lookup) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
         if isReceiver, let half = cycles[slot].half {
             installations.update(address.installation) { $0.halves.open(half) }
             groups[0].evictedInstallations = installations.evicted

@@ -48,7 +48,7 @@ public struct LifecycleFold: Sendable {
     private var proposed = IdentityTable()
     /// The names of cycles that are closed and not remembered yet.
     var closedNames: [UInt64] = []
-    /// Increases when cycles were closed, so that what was looked up before that is known to be out of date.
+    /// Increases whenever cycles close: what was looked up at another number may be out of date.
     var closings: UInt64 = 0
     /// In a run over one input, the identities of events that count by themselves.
     private var counted = IdentityTable()
@@ -224,17 +224,17 @@ public struct LifecycleFold: Sendable {
         }
         var latest: UInt64?
         for place in 0..<window.count {
-            var foreseen = EventWindow.ForeseenCycle()
+            var lookup = EventWindow.CycleLookup()
             if let schedule = window.hashes[place].schedule {
-                foreseen.slot = cycles.candidate(schedule: schedule)
+                lookup.slot = cycles.candidate(schedule: schedule)
                 // The first of the events that open a cycle; the others of the window will find it.
-                if foreseen.slot == nil, schedule != latest {
+                if lookup.slot == nil, schedule != latest {
                     let wasClosed = wasClosed(window.events[place], schedule: schedule)
-                    foreseen.wasClosed = wasClosed.map { ($0, asOf: closings) }
+                    lookup.wasClosed = wasClosed.map { ($0, closings: closings) }
                 }
                 latest = schedule
             }
-            window.hashes[place].foreseen = foreseen
+            window.hashes[place].lookup = lookup
         }
     }
 
@@ -252,7 +252,7 @@ public struct LifecycleFold: Sendable {
             return
         }
         var schedule = hashes.schedule
-        var foreseen = hashes.foreseen
+        var lookup = hashes.lookup
         var isRepeated = false
         if !deduplicates {
             if event.kind.countsByItself {
@@ -262,9 +262,9 @@ public struct LifecycleFold: Sendable {
             }
         } else if continuesEarlierVersion {
             schedule = openSchedule(of: event, schedule, in: records)
-            if schedule != hashes.schedule { foreseen.wasClosed = nil }
+            if schedule != hashes.schedule { lookup.wasClosed = nil }
         }
-        fold(event, schedule: schedule, foreseen, isRepeated: isRepeated, in: records)
+        fold(event, schedule: schedule, lookup, isRepeated: isRepeated, in: records)
     }
 
     /// Whether an event of which something counts that no cycle tells from a repetition is the first one of its identity,
@@ -315,12 +315,12 @@ extension LifecycleFold {
     ///
     /// - Parameters:
     ///   - schedule: the hash of its schedule; nil without one.
-    ///   - foreseen: what was looked up about its cycle.
+    ///   - lookup: what was looked up about its cycle.
     ///   - isRepeated: whether what it says by itself is counted already.
     private mutating func fold(
         _ event: borrowing Event,
         schedule: UInt64?,
-        _ foreseen: EventWindow.ForeseenCycle,
+        _ lookup: EventWindow.CycleLookup,
         isRepeated: Bool,
         in bytes: Span<UInt8>
     ) {
@@ -340,7 +340,7 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            let (found, change) = slot(for: event, at: address, foreseen)
+            let (found, change) = slot(for: event, at: address, lookup)
         {
             var slot = found
             var terms = closingTerms
