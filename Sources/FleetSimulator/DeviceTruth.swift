@@ -9,7 +9,7 @@ struct DeviceTruth: Sendable {
     /// How soon something must be done about a launch.
     private static let reaction: Int64 = 300 * second
     /// Today's and tomorrow's notification, which may wait at once on Android.
-    private static let androidWindow: Int64 = 36 * 3_600 * second
+    private static let androidWindow = 12 * 3_600 * second...36 * 3_600 * second
 
     /// A collector remembers so many submissions of a device.
     private static let knownSubmissions = 8
@@ -165,7 +165,7 @@ struct DeviceTruth: Sendable {
         for task in newTasks {
             let isSecond = cycles.contains {
                 $0.cycle != task.cycle && $0.waits(at: task.time, hasTimes: hasTimes)
-                    && !(isAndroid && abs($0.due - task.due) <= Self.androidWindow)
+                    && !(isAndroid && Self.androidWindow.contains(abs($0.due - task.due)))
             }
             guard isSecond, let index = cycles.firstIndex(where: { $0.cycle == task.cycle }) else { continue }
             cycles[index].breaks(.secondActiveTask)

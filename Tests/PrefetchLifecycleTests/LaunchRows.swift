@@ -91,6 +91,16 @@ enum LaunchRows {
                 broken: AcrossCycles.tasks(second: 60).map { $0.from("ios", nil) },
                 kept: AcrossCycles.tasks(second: 60).map { $0.from("android", nil) }
             ),
+            ViolationTests.Row(
+                .secondActiveTask,
+                "two of one day on Android, or today's and tomorrow's",
+                "while a task",
+                broken: [
+                    TestEvent(.prefetchScheduled, 0, id: "one", due: AcrossCycles.day).from("android", nil),
+                    TestEvent(.prefetchScheduled, 60, id: "two", due: AcrossCycles.day + 7_200).from("android", nil),
+                ],
+                kept: AcrossCycles.tasks(second: 60).map { $0.from("android", nil) }
+            ),
         ]
 
     private static func snapshot(_ counters: KeyValuePairs<ClientCounter, UInt64>) -> TestEvent {

@@ -76,8 +76,8 @@ struct WaitingTask: Hashable, Sendable {
         return hasAssumedTimes || other.hasAssumedTimes || due.microseconds > other.scheduled
     }
 
-    /// Whether both belong to the window of two days that is scheduled at once on Android.
+    /// Whether they are of today's and of tomorrow's notification, which are scheduled at once on Android.
     func isOfWindow(with other: WaitingTask) -> Bool {
-        abs(due.microseconds - other.due.microseconds) <= LifecycleRules.androidWindowMicroseconds
+        LifecycleRules.androidWindowMicroseconds.contains(abs(due.microseconds - other.due.microseconds))
     }
 }
