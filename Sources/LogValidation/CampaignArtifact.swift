@@ -19,6 +19,8 @@ struct CampaignRun: Sendable {
     var failures: Set<String> = []
     var leadSeconds: Int64?
     var scenarios: [String] = []
+    /// Whether the log tells that the time zone changed.
+    var isZoneChanged = false
     var conditions = RunConditions()
     /// Whether it is of the background refresh, for which the checklist does not ask.
     var isOfRefresh = false
@@ -84,6 +86,7 @@ enum CampaignArtifact {
         run.day = date.map { String("\($0)".prefix(10)) }
         run.leadSeconds = (object["leadTime"] as? NSNumber)?.int64Value
         run.scenarios = (object["scenarios"] as? [Any])?.compactMap { $0 as? String } ?? []
+        run.isZoneChanged = object["timezoneChanged"] as? Bool ?? false
         for (name, count) in object["telemetry"] as? [String: Any] ?? [:] {
             run.counters[name] = (count as? NSNumber)?.int64Value
         }

@@ -154,7 +154,9 @@ package struct TestCampaign: Sendable {
 
     private static func time(_ runs: [CampaignRun]) -> Finding {
         let lead = runs.first { $0.has("lead") || ($0.leadSeconds.map { $0 <= 60 } ?? false) }
-        let zone = runs.first { $0.has("timezone") || $0.has("time-zone") || $0.has("time zone") }
+        let zone = runs.first { run in
+            run.isZoneChanged || ["timezone", "time-zone", "time zone"].contains(where: run.has)
+        }
         switch (lead, zone) {
         case (let lead?, let zone?):
             return Finding(point: .time, status: .met, run: lead.name, why: "and \(zone.name)")

@@ -92,6 +92,11 @@ extension TestRun {
         text.line(indent: 4)
         text.name("timeWarped")
         text.value(Optional(cycle.isTimeWarped))
+        if isZoneChanged {
+            text.line(indent: 4)
+            text.name("timezoneChanged")
+            text.value(Optional(true))
+        }
     }
 
     private func appendOutcome(to text: inout JSONWriter) {

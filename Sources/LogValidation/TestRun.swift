@@ -29,6 +29,8 @@ package struct TestRun: Sendable {
     let cycle: JudgedCycle
     let setting: TestSetting
     let counters: Counters
+    /// Whether the log tells that the time zone changed.
+    let isZoneChanged: Bool
     /// The number of other cycles in the log.
     let otherCycles: UInt64
     /// The newest of the other cycles.
@@ -70,6 +72,7 @@ package struct TestRun: Sendable {
             device: cycle.details.device.completed(by: judgement.device),
             conditions: cycle.details.conditions.completed(by: judgement.conditions)
         )
+        isZoneChanged = judgement.logs.contains { $0.kinds.contains(.timezoneChanged) }
         otherCycles = judgement.closedCycles - 1
         others = judgement.cycles.reversed().lazy
             .filter { $0.order != cycle.order || $0.scheduleId != cycle.scheduleId }.prefix(Self.listedOthers)

@@ -138,6 +138,20 @@ struct CampaignTests {
         let all = try Self.campaign(["run.json": String(decoding: TestRun.json([run, run]), as: UTF8.self)])
         #expect(all.runs.map { $0.name.suffix(2) } == ["#1", "#2"])
     }
+
+    @Test("a log in which the time zone changes shows it to the campaign without a named scenario")
+    func zoneChange() throws {
+        for (lines, status) in [
+            ([], "not_met"), (["[DNP-PLUGIN] Timezone changed, but UTC schedule unchanged"], "met"),
+        ] {
+            let log = JudgedLog.lines(NamedScenarioTests.happy) + lines
+            let judgement = try JudgedLog.judge(log) { $0.detail = .testRun(scheduleId: nil) }
+            let run = try #require(TestRun(judgement, .init()))
+            var files = Self.complete
+            files["4.json"] = String(decoding: run.json(), as: UTF8.self)
+            #expect(try Self.status(Self.campaign(files))["time"] == status)
+        }
+    }
 }
 
 @Suite("Which cycle is reported")
