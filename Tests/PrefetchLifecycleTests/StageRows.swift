@@ -92,6 +92,20 @@ enum StageRows {
             ]
         ),
         order(
+            "success before the first of two executions, or of an attempt before both",
+            "the fetch succeeded at",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600), TestEvent(.prefetchExecuted, 630),
+                TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchFailure, 701).reason(.auth),
+                TestEvent(.prefetchCompleted, 702),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600), TestEvent(.prefetchExecuted, 631),
+                TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchFailure, 701).reason(.auth),
+                TestEvent(.prefetchCompleted, 702),
+            ]
+        ),
+        order(
             "the fetch started before the execution",
             "the fetch started at",
             broken: told(executed: 621.001),

@@ -65,9 +65,14 @@ struct LineStream: Sendable {
     ///
     /// - Returns: why it cannot be taken.
     private mutating func takeInstallation(of lines: [UInt8]) -> Rejection? {
-        guard lines.starts(with: Self.installation) else { return nil }
-        let line = lines.dropFirst(Self.installation.count).prefix { $0 != UInt8(ascii: "\n") }
-        let id = Array(String(decoding: line, as: UTF8.self).trimmed.utf8)
+        let end = lines.firstIndex(of: UInt8(ascii: "\n")) ?? lines.count
+        // As of any line, a mark of the byte order and a carriage return are no part of it.
+        let line = lines[lines.span.trimmedLine(0..<end)]
+        // The space may have been trimmed, where no id follows it.
+        guard line.starts(with: Self.installation) || line.elementsEqual(Self.installation.dropLast()) else {
+            return nil
+        }
+        let id = Array(String(decoding: line.dropFirst(Self.installation.count), as: UTF8.self).trimmed.utf8)
         guard !id.isEmpty else { return Rejection(index: 0, reason: .missingField, field: .installationId) }
         guard id.count <= Self.longestId else {
             return Rejection(index: 0, reason: .tooLong, field: .installationId)

@@ -127,16 +127,15 @@ struct CycleOrder {
                 note("executed", executed, before: "the task was scheduled", submission.time)
             }
         }
-        guard executions == 1 else { return }
-        if let result = unexecuted.lastResult, !unexecuted.isRetried, first.firstResult == nil,
-            areOfOnePass(result, executed, facts)
-        {
+        // Where there are more executions, a result that is farther from the first one may be that of an attempt before.
+        func isOwn(_ early: Int64) -> Bool {
+            (executions == 1 || executed - early <= LifecycleRules.longestRun) && areOfOnePass(early, executed, facts)
+        }
+        if let result = unexecuted.lastResult, !unexecuted.isRetried, first.firstResult == nil, isOwn(result) {
             let early: StaticString = unexecuted.isFailed ? "the fetch failed" : "the fetch succeeded"
             note(early, result, before: "the task was executed", executed)
         }
-        if let completed = unexecuted.lastCompletion, first.firstCompletion == nil,
-            areOfOnePass(completed, executed, facts)
-        {
+        if let completed = unexecuted.lastCompletion, first.firstCompletion == nil, isOwn(completed) {
             note("the task was completed", completed, before: "it was executed", executed)
         }
     }

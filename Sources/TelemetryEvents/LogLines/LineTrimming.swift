@@ -3,7 +3,7 @@
 extension Span<UInt8> {
     /// The line without its terminator, surrounding white space and control characters, and byte order mark.
     @inline(__always)
-    func trimmedLine(_ line: Range<Int>) -> Range<Int> {
+    package func trimmedLine(_ line: Range<Int>) -> Range<Int> {
         var start = Swift.min(Swift.max(line.lowerBound, 0), count)
         var end = Swift.min(Swift.max(line.upperBound, start), count)
         while end > start, self[end - 1].isBlank { end -= 1 }

@@ -12,16 +12,16 @@ import Testing
 struct LineStreamTests {
     private static let now = Timestamp(microseconds: startOfTest)
 
-    static func stream() -> LineStream {
+    static func stream(_ pseudonyms: some Pseudonymising = FixedPseudonym()) -> LineStream {
         var options = LogDecoderOptions(isLive: true)
         options.takesAllJSON = true
         return LineStream(
             LogDecoder(
                 options,
-                pseudonyms: FixedPseudonym(),
+                pseudonyms: pseudonyms,
                 identityKey: EventText.identityKey
             ),
-            pseudonyms: FixedPseudonym()
+            pseudonyms: pseudonyms
         )
     }
 
@@ -38,6 +38,30 @@ struct LineStreamTests {
         #expect(last?.settled == 4)
         #expect(stream.finishLine(readAt: Self.now) == nil)
         #expect(stream.flush(readAt: Self.now) == nil)
+    }
+
+    @Test(
+        "the installation of a connection's first line is the same with a carriage return, spaces or a byte order mark",
+        arguments: [
+            "installation a\r\n", "\u{FEFF}installation a\n", " installation \t a \u{0} \r\r\n", "installation a",
+        ]
+    )
+    func installationLine(line: String) throws {
+        func named(by line: String) throws -> Pseudonym {
+            var stream = Self.stream(SumPseudonym())
+            _ = stream.take(Array(line.utf8), readAt: Self.now)
+            if stream.isInsideLine { _ = stream.finishLine(readAt: Self.now) }
+            let event = stream.take(Array("\(EventText.scheduled("a"))\r\n".utf8), readAt: Self.now)
+            return try #require(event?.decoded.events.first?.installation)
+        }
+        #expect(try named(by: line) == named(by: "installation a\n"))
+        #expect(try named(by: line) != named(by: "installation b\n"))
+    }
+
+    @Test("a first line that names no installation is refused", arguments: ["installation \n", "installation\r\n"])
+    func noInstallation(line: String) {
+        var stream = Self.stream()
+        #expect(stream.take(Array(line.utf8), readAt: Self.now)?.decoded.rejections.map(\.reason) == [.missingField])
     }
 
     @Test("lines of a connection are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
