@@ -112,7 +112,7 @@ extension Judgement {
             lines.append("\n")
         }
         if cycle.closed.hasAssumedTimes {
-            lines.append("    the lines have no times; rules about time were not judged\n")
+            lines.append("    not all lines have times; rules about time were not judged\n")
         }
         if cycle.isTimeWarped { lines.append("    ", JudgedCycle.warpSentence, "\n") }
         if let cut = cycle.cut.sentence { lines.append("    ", cut, "\n") }

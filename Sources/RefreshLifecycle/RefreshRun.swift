@@ -8,6 +8,8 @@ struct RefreshRun {
     let begin: Int64
     /// Whether its start was told.
     let hasStart: Bool
+    /// What the reach of its start counts from: where that has no time of its own, from the first fact that has one.
+    private var reachesFrom: Int64?
     /// The place of its first fact, and the place behind its last one but for those in `claimed`.
     let first: Int
     var endPlace: Int
@@ -70,6 +72,7 @@ struct RefreshRun {
         begin = fact.time
         latest = fact.time
         hasStart = fact.kind == .started
+        reachesFrom = fact.isAssumed ? nil : fact.time
     }
 
     var outcome: RunOutcome {
@@ -95,14 +98,14 @@ struct RefreshRun {
 
     /// Whether a fact that is no start belongs to it.
     func includes(_ fact: RefreshFact) -> Bool {
-        if hasStart { return fact.time - begin <= RefreshRules.reach }
+        if hasStart { return reachesFrom.map { fact.time - $0 <= RefreshRules.reach } ?? true }
         guard let end else { return fact.time - begin <= RefreshRules.runLimit }
         return fact.time - end.time <= RefreshRules.trailing
     }
 
     mutating func add(_ fact: RefreshFact, at place: Int) {
         latest = max(latest, fact.time)
-        if fact.isAssumed { hasAssumedTimes = true }
+        if fact.isAssumed { hasAssumedTimes = true } else { reachesFrom = reachesFrom ?? fact.time }
         if fact.has(RefreshFact.outcomeCounted) { isOutcomeCounted = true }
         if fact.has(RefreshFact.judged) { isJudged = true }
         if fact.isEnd, end == nil { end = (max(fact.time, begin), place, fact.kind) }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PrefetchLifecycle
+import RefreshLifecycle
 import TelemetryEvents
 import Testing
 
@@ -79,6 +81,80 @@ struct BareLogTests {
         let judgement = try JudgedLog.judge(bare + CutLogTests.whole[fired...])
         #expect(judgement.cycles.count == 1 && judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
         #expect(judgement.cycles.first?.closed.hasAssumedTimes == true)
+    }
+
+    /// Two days of the plugin, and runs of the other app between them.
+    private static let bothApps = {
+        (15...16).flatMap { day in
+            CutLogTests.whole.map { $0.replacing("2025-11-15", with: "2025-11-\(day)") }
+                + [
+                    "2025-11-\(day)T09:00:00Z [BackgroundRefresh] Background refresh task started",
+                    "2025-11-\(day)T09:00:00Z [BackgroundRefresh] Skipping refresh: No network connection",
+                    "2025-11-\(day)T09:00:00Z [BackgroundRefresh] Scheduled background refresh for 4.0 hours from now",
+                    "2025-11-\(day)T13:20:00Z [BackgroundRefresh] Background refresh task started",
+                    "2025-11-\(day)T13:20:01Z [BackgroundRefresh] Last test was \(day) days ago. Available: false",
+                    "2025-11-\(day)T13:20:11Z [BackgroundRefresh] Background refresh completed in 11.0s with success: true",
+                    "2025-11-\(day)T13:20:11Z [BackgroundRefresh] Scheduled background refresh for 4.0 hours from now",
+                ]
+        }
+    }()
+
+    @Test("lines without a stamp among others change no count, and nothing is held against their times")
+    func linesWithoutStamps() throws {
+        func figures(_ judgement: Judgement) throws -> [String] {
+            let counters = try JSONSerialization.data(
+                withJSONObject: JudgedLog.object(judgement)["counters"] ?? [:],
+                options: .sortedKeys
+            )
+            let cycles = judgement.cycles.map { "\($0.closed.outcome) \($0.closed.attempts)" }
+            let runs = judgement.refresh.listed.map { "\($0.closed.outcome)" }
+            return [String(decoding: counters, as: UTF8.self)] + cycles + runs
+        }
+        let whole = try JudgedLog.judge(Self.bothApps)
+        try #require(whole.verdict(strict: true) == .coherent, "\(whole.text())")
+        try #require(whole.cycles.count == 2 && whole.refresh.listed.count == 4)
+        let places = Self.bothApps.indices.flatMap { first in
+            // Alone, with one of the same place of the other day, and with all up to the next but one.
+            [[first], [first, first + Self.bothApps.count / 2], Array(first...first + 2)]
+        }
+        for unstamped in places {
+            var lines = Self.bothApps
+            for place in unstamped where place < lines.count { lines[place] = String(lines[place].drop { $0 != "[" }) }
+            let judgement = try JudgedLog.judge(lines)
+            #expect(judgement.verdict(strict: true) == .coherent, "without \(unstamped): \(judgement.text())")
+            #expect(try figures(judgement) == figures(whole), "without \(unstamped)")
+        }
+    }
+
+    @Test("the same line with a stamp and without one is one event, and others behind it are told by their order")
+    func toldWithAndWithoutStamp() throws {
+        let handler = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"
+        let head = [
+            "2025-11-15T05:40:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:40:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "2025-11-15T05:50:00Z \(handler)",
+        ]
+        let failed = "[DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=true)"
+        let fetched = "2025-11-15T05:52:00Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)"
+        #expect(try JudgedLog.judge(head + [handler, failed, fetched]).totals.executed == 1)
+        let again = try JudgedLog.judge(head + [failed, handler, fetched])
+        #expect(again.totals.executed == 2 && again.cycles.count == 1 && again.verdict() == .coherent)
+    }
+
+    @Test("lines before the first stamp are of its year, also where it names none")
+    func headBeforeYearlessStamps() throws {
+        let head = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T06:00:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:55:00Z)",
+        ]
+        let rest = [
+            "11-15 05:56:00.100  1234  1234 I DNP-FETCH: BGTask handler invoked (id=x)",
+            "11-15 05:56:02.100  1234  1234 I DNP-FETCH: Fetch success (status=200, bytes=1234, ttl=86400)",
+        ]
+        let judgement = try JudgedLog.judge(head + rest)
+        #expect(judgement.cycles.count == 1 && judgement.verdict() == .coherent, "\(judgement.text())")
+        let scheduled = try #require(judgement.cycles.first?.closed.stages.scheduled)
+        #expect("\(scheduled)".hasPrefix("2025-11-15T05:55:59"))
     }
 
     @Test("a task is judged by the order of lines: scheduled for another time while the first one waits")

@@ -113,6 +113,6 @@ struct RefreshJudgementTests {
         let bare = (Self.happy + Self.again).map { String($0.drop { $0 != "[" }) }
         let judgement = try JudgedLog.judge(bare)
         #expect(judgement.verdict() == .coherent)
-        #expect(judgement.text().contains("\n    the lines have no times; rules about time were not judged\n"))
+        #expect(judgement.text().contains("\n    not all lines have times; rules about time were not judged\n"))
     }
 }

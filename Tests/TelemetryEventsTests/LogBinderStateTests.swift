@@ -8,7 +8,6 @@ struct LogBinderStateTests {
     @Test("neither chunk boundaries nor a restart between chunks change the events")
     func chunksAndRestartsChangeNothing() throws {
         let log = """
-            [DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)
             11-15 05:41:00.000  4242  4260 I DNP-FETCH: Startup complete (hasPendingSchedules=false)
             2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
             2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
@@ -16,6 +15,12 @@ struct LogBinderStateTests {
             2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
             2025-11-15T05:50:00Z [DNP-FETCH] Cached content MD5: abcd
             2025-11-15T05:50:03Z [DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)
+            [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Starting fetch
+            [BackgroundRefresh] Background refresh task started
+            [BackgroundRefresh] Background refresh task started
+            [BackgroundRefresh] Skipping refresh: No network connection
             2025-11-15T05:53:00Z [DNP-FETCH] No cached content, falling back to on-demand fetch
             2025-11-15T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
             2025-11-15T06:20:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T05:53:00Z

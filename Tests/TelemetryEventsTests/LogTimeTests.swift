@@ -64,6 +64,12 @@ struct LogTimeTests {
             [DNP-PLUGIN] configure() called
             """
         #expect(try times(log) == ["2025-11-14T05:50:00Z", "2025-11-14T05:50:00Z"])
+        var decoder = logDecoder(LogDecoderOptions())
+        let decoded = decoder.decode(Array((log + "\n").utf8).span, readAt: readingTime)
+        var cursor = EventCursor()
+        var assumed: [Bool] = []
+        while let event = try cursor.next(in: decoded.events.bytes.span) { assumed.append(event.isTimeAssumed) }
+        #expect(assumed == [false, true])
     }
 
     @Test(

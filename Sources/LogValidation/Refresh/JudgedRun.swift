@@ -148,7 +148,7 @@ extension Judgement {
                 text += ": \(PlainText.line(violation.detail))\n"
             }
             if run.closed.hasAssumedTimes {
-                text += "    the lines have no times; rules about time were not judged\n"
+                text += "    not all lines have times; rules about time were not judged\n"
             }
             if hints { for hint in RefreshAdvice.of(run) { text += "    \(style.text("hint", .note)): \(hint)\n" } }
         }

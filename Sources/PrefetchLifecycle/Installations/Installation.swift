@@ -98,12 +98,6 @@ struct Installation: Sendable {
         body(&history[0])
     }
 
-    /// Records the time of an event.
-    mutating func recordEvent(_ kind: EventKind, at time: Timestamp) {
-        latest = max(latest, time)
-        if kind == .prefetchScheduled { submissions.note(UInt32(clamping: time.wholeSeconds)) }
-    }
-
     /// Ends the waiting of the task of a notification time, if it is remembered.
     mutating func free(due: Timestamp, at time: Timestamp) {
         guard let place = place(due: due), tasks[place].scheduled <= time.microseconds else { return }

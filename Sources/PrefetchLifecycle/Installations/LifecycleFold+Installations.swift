@@ -28,7 +28,9 @@ extension LifecycleFold {
         if !isAssumed { latest = max(latest, time) }
         guard isTracked(fingerprint) else { return }
         installations.update(fingerprint) { installation in
-            if !isAssumed { installation.recordEvent(kind, at: time) }
+            if !isAssumed { installation.latest = max(installation.latest, time) }
+            // One whose time is assumed excuses others, as it accuses none: the cycles that it may belong to.
+            if kind == .prefetchScheduled { installation.submissions.note(UInt32(clamping: time.wholeSeconds)) }
             if let due, let freed { installation.free(due: due, at: freed) }
             if isAndroid { installation.isAndroid = true }
         }

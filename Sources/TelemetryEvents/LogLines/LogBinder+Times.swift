@@ -4,24 +4,34 @@ extension LogBinder {
     /// When a line was written.
     enum LineTime {
         case known(Timestamp)
+        /// No stamp; the time is that of the last line of its stream with one.
+        case inherited(Timestamp)
         /// No stamp, and the log is not live; the time only orders the line.
         case assumed(Timestamp)
         /// The year is not yet known.
         case yearless(YearlessStamp)
 
+        /// When it was written, as far as is known.
         var known: Timestamp? {
-            if case .known(let time) = self { time } else { nil }
+            switch self {
+            case .known(let time), .inherited(let time): time
+            case .assumed, .yearless: nil
+            }
         }
 
         var any: Timestamp? {
             switch self {
-            case .known(let time), .assumed(let time): time
+            case .known(let time), .inherited(let time), .assumed(let time): time
             case .yearless: nil
             }
         }
 
+        /// Whether the line does not say it itself, so that no rule about time may apply.
         var isAssumed: Bool {
-            if case .assumed = self { true } else { false }
+            switch self {
+            case .inherited, .assumed: true
+            case .known, .yearless: false
+            }
         }
     }
 
@@ -35,11 +45,20 @@ extension LogBinder {
     /// The time of a line: its stamp, else its stream's last one, else the reading time.
     ///
     /// - Parameter isNew: whether the line was not read before.
-    mutating func time(of stamp: LogStamp?, stream: Int, isNew: Bool) -> LineTime {
+    mutating func time(of parsed: ParsedMessage, stream: Int, isNew: Bool) -> LineTime {
+        let begun = parsed.message.form.kind?.begunRun
+        defer { binding.streams[stream].begunRun = begun }
         // Only the log of one device is known to go on in its order.
         let next = isNew && options.isOneDevice ? stream : nil
-        guard let stamp else {
-            if let last = binding.streams[stream].last { return .known(last) }
+        guard let stamp = parsed.stamp else {
+            if var last = binding.streams[stream].last {
+                // What begins a run comes behind what was told of the run before it.
+                if let begun, begun != binding.streams[stream].begunRun {
+                    last.microseconds += 1
+                    binding.streams[stream].last = last
+                }
+                return .inherited(last)
+            }
             if lastStamp == .min, let head = headTime {
                 headTime = Timestamp(microseconds: head.microseconds + 1)
                 return .assumed(head)
@@ -62,15 +81,24 @@ extension LogBinder {
     }
 
     /// The time of the lines before the first stamp, a second before it, or before the first event among them where no line
-    /// has a stamp; nil where nothing has one with a year, or one that no event may have.
+    /// has a stamp; nil where nothing has one, or one that no event may have.
     func headTime(in parsed: ParsedLog) -> Timestamp? {
         var first: Timestamp?
         if let stamp = parsed.messages.lazy.compactMap(\.stamp).first {
-            first = stamp.hasYear ? utc(stamp.wallMicroseconds, stamp.offsetSeconds) : nil
+            first = stamp.hasYear ? utc(stamp.wallMicroseconds, stamp.offsetSeconds) : dated(stamp, as: parsed)
         } else if headTime == nil, !parsed.messages.isEmpty {
             first = parsed.events.first?.decoded.events.times?.first
         }
         return first.flatMap { accepted(Timestamp(microseconds: $0.microseconds - 1_000_000)) }
+    }
+
+    /// The time of a stamp without a year, as far as the lines before and behind it tell it.
+    private func dated(_ stamp: LogStamp, as parsed: ParsedLog) -> Timestamp {
+        let stamp = YearlessStamp(wallMicroseconds: stamp.wallMicroseconds, offset: stamp.offsetSeconds)
+        guard let anchor = parsed.messages.lazy.compactMap({ $0.message.due ?? $0.message.begin }).first else {
+            return fallbackTime(stamp)
+        }
+        return dated(stamp, near: anchor, isPast: false)
     }
 
     /// A time; nil for one that no event may have.
@@ -145,6 +173,11 @@ extension LogBinder {
         let device = binding.streams[stream].device
         return binding.streams.lazy.filter { $0.device == device }.compactMap(\.last).max()
     }
+}
+
+extension EventKind {
+    /// The app whose task the system has started.
+    fileprivate var begunRun: App? { self == .prefetchExecuted || self == .refreshStarted ? app : nil }
 }
 
 extension EventBatch {

@@ -132,7 +132,7 @@ public struct LogBinder: Sendable {
             binding.doubts.insert(.stamps)
         }
         if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
-        let time = time(of: parsed.stamp, stream: stream, isNew: novelty == .new)
+        let time = time(of: parsed, stream: stream, isNew: novelty == .new)
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
@@ -190,7 +190,7 @@ public struct LogBinder: Sendable {
         _ bytes: Span<UInt8>,
         _ novelty: RecentLines.Novelty
     ) {
-        let time = time(of: parsed.stamp, stream: stream, isNew: novelty == .new)
+        let time = time(of: parsed, stream: stream, isNew: novelty == .new)
         if novelty == .repeated { return }
         emitOrHold(parsed, nil, device, binding.streams[stream].process, time, bytes)
     }

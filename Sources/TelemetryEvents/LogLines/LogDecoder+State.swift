@@ -70,6 +70,15 @@ public struct LogStateError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LogStream {
-    /// The bit beside its phase in a state that says that its last lines came back to a delivered cycle.
+    /// What stands beside its phase in a state: whether its last lines came back to a delivered cycle, and the app whose run
+    /// the last line began, plus one.
     static let backInDelivered: UInt8 = 1 << 7
+    static let begunRunShift: UInt8 = 5
+    static let phaseMask: UInt8 = 1 << begunRunShift - 1
+
+    /// Its phase and what stands beside it.
+    var progress: UInt8 {
+        let begun = begunRun.map { $0.rawValue + 1 } ?? 0
+        return phase.rawValue | begun << Self.begunRunShift | (isBackInDelivered ? Self.backInDelivered : 0)
+    }
 }

@@ -241,8 +241,10 @@ struct LogStream {
     var phase = LogRule.Phase.plugin
     /// Whether its last lines came back to a delivered cycle by its name, so that those behind them tell of that one.
     var isBackInDelivered = false
-    /// The time of the last stamped line.
+    /// The time of the last stamped line, a microsecond later for each run that began behind it without a stamp.
     var last: Timestamp?
+    /// The app whose run the last line began, so that the same line without a stamp begins no other one.
+    var begunRun: App?
     /// The last absolute time in a message, from which a stamp without a year gets one.
     var anchor: Timestamp?
     /// The last refusal to schedule.

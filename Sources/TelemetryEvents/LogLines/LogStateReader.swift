@@ -277,11 +277,13 @@ struct LogStateReader {
         stream.execution = try serial(bytes)
         stream.delivery = try serial(bytes)
         let told = try reader.byte(bytes)
-        guard let phase = LogRule.Phase(rawValue: told & ~LogStream.backInDelivered) else {
+        guard let phase = LogRule.Phase(rawValue: told & LogStream.phaseMask) else {
             throw reader.error("an unknown phase")
         }
         stream.phase = phase
         stream.isBackInDelivered = told & LogStream.backInDelivered != 0
+        let begun = (told & ~LogStream.backInDelivered) >> LogStream.begunRunShift
+        stream.begunRun = begun == 0 ? nil : App(rawValue: begun - 1)
         stream.last = try optionalTime(bytes)
         stream.anchor = try optionalTime(bytes)
         stream.usedAt = try reader.varint(bytes)

@@ -90,7 +90,7 @@ struct LogStateWriter {
         bytes.appendVarint(UInt64(stream.scheduling))
         bytes.appendVarint(UInt64(stream.execution))
         bytes.appendVarint(UInt64(stream.delivery))
-        bytes.append(stream.phase.rawValue | (stream.isBackInDelivered ? LogStream.backInDelivered : 0))
+        bytes.append(stream.progress)
         append(optional: stream.last)
         append(optional: stream.anchor)
         bytes.appendVarint(stream.usedAt)

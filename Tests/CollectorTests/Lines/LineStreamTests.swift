@@ -52,7 +52,9 @@ struct LineStreamTests {
             _ = stream.take(Array(line.utf8), readAt: Self.now)
             if stream.isInsideLine { _ = stream.finishLine(readAt: Self.now) }
             let event = stream.take(Array("\(EventText.scheduled("a"))\r\n".utf8), readAt: Self.now)
-            return try #require(event?.decoded.events.first?.installation)
+            let events = try #require(event).decoded.events
+            var cursor = EventCursor()
+            return try #require(try cursor.next(in: events.bytes.span)?.installation)
         }
         #expect(try named(by: line) == named(by: "installation a\n"))
         #expect(try named(by: line) != named(by: "installation b\n"))
