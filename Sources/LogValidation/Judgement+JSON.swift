@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import PrefetchLifecycle
+internal import Synchronization
 internal import TelemetryEvents
 
 extension Judgement {
@@ -29,12 +31,7 @@ extension Judgement {
             text.value(verdict(strict: strict).rawValue)
             text.line(indent: 1)
             text.name("cycles")
-            text.array { text in
-                for cycle in cycles {
-                    text.line(indent: 2)
-                    append(cycle, hints: hints, to: &text)
-                }
-            }
+            text.array { text in text.elements(writtenBy: cycleParts(hints: hints)) }
             if omittedCycles > 0 {
                 text.line(indent: 1)
                 text.name("cyclesOmitted")
@@ -78,14 +75,33 @@ extension Judgement {
                 appendUnrecognised(to: &text)
             }
         }
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.line()
+    }
+
+    /// The cycles that are written at a time.
+    private static let cyclesOfAPart = 4_096
+
+    /// The elements of the cycles, in parts that all cores write.
+    private func cycleParts(hints: Bool) -> [JSONWriter] {
+        let count = (cycles.count + Self.cyclesOfAPart - 1) / Self.cyclesOfAPart
+        let parts = Mutex([JSONWriter](repeating: JSONWriter(), count: count))
+        DispatchQueue.concurrentPerform(iterations: count) { part in
+            var text = JSONWriter()
+            for cycle in cycles[(part * Self.cyclesOfAPart)...].prefix(Self.cyclesOfAPart) {
+                text.line(indent: 2)
+                append(cycle, hints: hints, to: &text)
+            }
+            let written = text
+            parts.withLock { $0[part] = written }
+        }
+        return parts.withLock { $0 }
     }
 
     /// The counters alone, as in the object of `json(strict:explains:)`.
     package func countersJSON() -> [UInt8] {
         var text = JSONWriter()
         appendCounters(to: &text)
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.line()
     }
 
     private func append(_ cycle: JudgedCycle, hints: Bool, to text: inout JSONWriter) {

@@ -145,6 +145,17 @@ package struct Judgement: Sendable {
 
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
+    /// Sorts the cycles by notification time, by their places, since a cycle is some hundred bytes with references.
+    mutating func sortCycles() {
+        let order = cycles.map(\.order)
+        let places = cycles.indices.sorted { left, right in
+            if order[left] != order[right] { return order[left] < order[right] }
+            let (first, second) = (cycles[left], cycles[right])
+            return (first.scheduleId ?? "", first.input) < (second.scheduleId ?? "", second.input)
+        }
+        cycles = places.map { cycles[$0] }
+    }
+
     /// The number of violations that make the judgement incoherent.
     func faultCount(strict: Bool) -> UInt64 {
         ViolationKind.allCases.reduce(refresh.faultCount(strict: strict)) {

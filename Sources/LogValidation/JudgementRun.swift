@@ -5,7 +5,8 @@ package import LogInput
 internal import PrefetchLifecycle
 package import TelemetryEvents
 
-/// Judges inputs in constant memory: one thread reads and parses, the next binds lines to cycles, the calling one folds.
+/// Judges inputs in constant memory: one thread reads and parses, the next binds lines to cycles, another one folds, the
+/// calling one lists.
 ///
 /// Each input is a device of its own, unless they are rotations of one log or the options join them; the cycles of all
 /// of them are judged together.
@@ -58,7 +59,7 @@ package struct JudgementRun: Sendable {
         }
     }
 
-    /// Folds what another thread reads, and a second one binds.
+    /// Lists what one thread reads, another one binds, and a third one folds.
     private func judge(
         _ devices: InputDevices,
         read: @escaping @Sendable (InputDecoding, InputDevices, (Passed<InputPiece>) -> Void) -> Void
@@ -73,19 +74,22 @@ package struct JudgementRun: Sendable {
             parsed.put(.end)
         }
         Self.start { Self.bind(binding, from: parsed, to: bound) }
+        let folding = InputFolding(options, pseudonyms.identityKey, openCycles: Self.openCycles)
+        let folded = BoundedQueue<Passed<FoldedPiece>>(depth: Self.depth)
+        Self.start { Self.fold(folding, from: bound, to: folded) }
 
-        var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles, observer: options.observer)
-        folding.namesFiles = devices.areSeveral
+        var listing = JudgementListing(options, pseudonyms, openCycles: Self.openCycles, observer: options.observer)
+        listing.namesFiles = devices.areSeveral
         var failure: InputError?
         reading: while true {
-            switch bound.take() {
-            case .piece(let piece, let input): folding.add(piece, input: input, readAt: Self.now)
+            switch folded.take() {
+            case .piece(let piece, let input): listing.add(piece, input: input, readAt: Self.now)
             case .failure(let error): failure = error
             case .end: break reading
             }
         }
         if let failure { throw failure }
-        return folding.finish()
+        return listing.finish()
     }
 
     private static func start(_ body: @escaping @Sendable () -> Void) {
@@ -108,6 +112,22 @@ package struct JudgementRun: Sendable {
             case .end:
                 binding.finish(readAt: now) { bound.put(.piece($0, input: $1)) }
                 return bound.put(.end)
+            }
+        }
+    }
+
+    private static func fold(
+        _ folding: consuming InputFolding,
+        from bound: BoundedQueue<Passed<BoundPiece>>,
+        to folded: BoundedQueue<Passed<FoldedPiece>>
+    ) {
+        while true {
+            switch bound.take() {
+            case .piece(let piece, let input): folded.put(.piece(folding.fold(piece, readAt: now), input: input))
+            case .failure(let error): folded.put(.failure(error))
+            case .end:
+                folded.put(.piece(folding.finish(), input: 0))
+                return folded.put(.end)
             }
         }
     }

@@ -129,23 +129,22 @@ extension OneAtATime {
         @Test("a judgement run lists so many cycles and counts the others")
         func judgementRunOmitted() throws {
             let pseudonyms = EphemeralPseudonyms()
-            var folding = JudgementFolding(
-                try JudgementOptions(LineFormat()),
-                pseudonyms,
-                openCycles: 50,
-                listedCycles: 100
-            )
+            let options = try JudgementOptions(LineFormat())
+            var folding = InputFolding(options, pseudonyms.identityKey, openCycles: 50)
+            var listing = JudgementListing(options, pseudonyms, openCycles: 50, listedCycles: 100)
+            let readAt = Timestamp(seconds: 1_800_000_000)
             for start in stride(from: 0, to: 250, by: 25) {
                 let decoded = JSONEventDecoder.decode(
                     Array(Self.cycles(start..<start + 25).utf8).span,
                     framing: .lines,
-                    receivedAt: Timestamp(seconds: 1_800_000_000),
+                    receivedAt: readAt,
                     pseudonyms: pseudonyms,
                     identityKey: pseudonyms.identityKey
                 )
-                folding.add(.events(decoded), input: 0, readAt: Timestamp(seconds: 1_800_000_000))
+                listing.add(folding.fold(.events(decoded), readAt: readAt), input: 0, readAt: readAt)
             }
-            let judgement = folding.finish()
+            listing.add(folding.finish(), input: 0, readAt: readAt)
+            let judgement = listing.finish()
             #expect(judgement.cycles.count == 100)
             #expect(judgement.cycles.allSatisfy { $0.scheduleId != nil })
             #expect(judgement.omittedCycles == 150)

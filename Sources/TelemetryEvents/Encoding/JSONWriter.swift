@@ -94,6 +94,22 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// Goes on with the elements that other writers wrote, each from its first one on.
+    package mutating func elements(writtenBy writers: [JSONWriter]) {
+        bytes.reserveCapacity(writers.reduce(bytes.count + writers.count) { $0 + $1.bytes.count })
+        for writer in writers where !writer.bytes.isEmpty {
+            separate()
+            bytes.append(contentsOf: writer.bytes)
+            needsComma = writer.needsComma
+        }
+    }
+
+    /// What was written, as a line.
+    package consuming func line() -> [UInt8] {
+        bytes.append("\n")
+        return bytes
+    }
+
     private mutating func separate() {
         if needsComma { bytes.append(",") }
         needsComma = false

@@ -25,18 +25,23 @@ struct ProductAnswer {
         var options = JudgementOptions(try LineFormat(timezone: "UTC"))
         options.isWhole = true
         let pseudonyms = EphemeralPseudonyms()
-        var folding = JudgementFolding(options, pseudonyms, openCycles: 4_096)
+        var folding = InputFolding(options, pseudonyms.identityKey, openCycles: 4_096)
+        var listing = JudgementListing(options, pseudonyms, openCycles: 4_096)
+        func list(_ piece: BoundPiece, _ input: Int) {
+            listing.add(folding.fold(piece, readAt: now), input: input, readAt: now)
+        }
         var binding = InputBinding(options.lines, pseudonyms)
         var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
         for part in parts {
             let bytes = Array(part.map { $0 + "\n" }.joined().utf8)
             let parsed = parser.parse(bytes.span, readAt: now)
-            binding.bind(.lines(parsed), input: 0, readAt: now) { folding.add($0, input: $1, readAt: now) }
+            binding.bind(.lines(parsed), input: 0, readAt: now, emit: list)
         }
         let end = JudgedInput(name: "history", lines: parser.counts)
-        binding.bind(.end(end), input: 0, readAt: now) { folding.add($0, input: $1, readAt: now) }
-        binding.finish(readAt: now) { folding.add($0, input: $1, readAt: now) }
-        let judgement = folding.finish()
+        binding.bind(.end(end), input: 0, readAt: now, emit: list)
+        binding.finish(readAt: now, emit: list)
+        listing.add(folding.finish(), input: 0, readAt: now)
+        let judgement = listing.finish()
         let names = Self.names(of: installations, pseudonyms)
         var answer = ProductAnswer()
         answer.count(judgement.totals)

@@ -4,8 +4,8 @@ internal import PrefetchLifecycle
 internal import RefreshLifecycle
 internal import TelemetryEvents
 
-/// Folds the events of inputs into a judgement, on the calling thread of a run.
-struct JudgementFolding {
+/// Lists the cycles and runs of inputs and counts what else they hold, on the calling thread of a run.
+struct JudgementListing {
     /// More cycles than one piece of an input can hold.
     private static let cyclesOfAPiece = 32_768
 
@@ -16,7 +16,8 @@ struct JudgementFolding {
     /// The time zone of stamps that name none.
     private let zone: ZoneOffsets
     private let listedCycles: Int
-    private var fold: LifecycleFold
+    /// Whether failed submissions are those of a simulator, where the options say it.
+    private let isSimulator: Bool?
     private var refresh: RefreshFold
     /// Where the runs of each installation come from, and under which conditions they ran.
     private var sourcesOfRuns: [UInt64: RunSource] = [:]
@@ -37,7 +38,7 @@ struct JudgementFolding {
     private var deviceDoubts: DeviceDoubts = []
 
     /// - Parameters:
-    ///   - openCycles: the maximum number of open cycles.
+    ///   - openCycles: the maximum number of open cycles of the fold.
     ///   - listedCycles: the maximum number of listed cycles.
     ///   - observer: is told each stage as it is read.
     init(
@@ -63,16 +64,7 @@ struct JudgementFolding {
         self.observer = observer
         key = pseudonyms.identityKey
         zone = options.lines.zone
-        var limits = LifecycleLimits()
-        limits.openCycles = openCycles
-        fold = LifecycleFold(
-            key: key,
-            limits: limits,
-            keepsClosedCycles: detail.needsCycles,
-            deduplicates: false,
-            isReceiver: false
-        )
-        fold.assumedSimulator = options.isSimulator
+        isSimulator = options.isSimulator
         refresh = RefreshFold(keepsClosedRuns: detail.needsCycles, isReceiver: false)
         judgement.apps = options.apps
         // The notes of the cycles that a piece closes are still kept while its own events are noted.
@@ -85,19 +77,29 @@ struct JudgementFolding {
         set { judgement.namesFiles = newValue }
     }
 
-    mutating func add(_ piece: BoundPiece, input: Int, readAt: Timestamp) {
+    mutating func add(_ piece: FoldedPiece, input: Int, readAt: Timestamp) {
         switch piece {
-        case .device(let source):
+        case .piece(.device(let source), _):
             if let source { unnamed.insert(source.fingerprint) }
             deviceDoubts = []
             notes.beginDevice()
-        case .installation(let installation): unnamed.insert(installation.fingerprint)
-        case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
-        case .end(let judged): inputs.append((input, judged))
+        case .piece(.installation(let installation), _): unnamed.insert(installation.fingerprint)
+        case .piece(.events(let decoded), let folded): add(decoded, folded, input: input, receivedAt: readAt)
+        case .piece(.end(let judged), _): inputs.append((input, judged))
+        case .end(var fold):
+            take(fold.takeClosedCycles())
+            judgement.totals = fold.totals
+            judgement.groups = fold.totalsByGroup
+            judgement.pending = fold.pendingNotifications
         }
     }
 
-    private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
+    private mutating func add(
+        _ decoded: DecodedEvents,
+        _ folded: FoldedEvents,
+        input: Int,
+        receivedAt: Timestamp
+    ) {
         let events = decoded.events
         let new = decoded.doubts.subtracting(deviceDoubts)
         if !new.isEmpty {
@@ -111,32 +113,25 @@ struct JudgementFolding {
             RejectedEvent(input: input, index: $0.index, reason: $0.description)
         }
         guard judgement.apps.contains(.dnp) else { return addRefresh(events, input: input, receivedAt) }
-        let others = fold.otherEvents
-        if detail.needsCycles {
-            notes.begin(input: input)
-            Self.apply(decoded, receivedAt: receivedAt, to: &fold, noting: &notes)
-        } else {
-            try? fold.apply(events.bytes.span, receivedAt: receivedAt)
-        }
-        if fold.otherEvents != others, judgement.apps.contains(.aiq) {
-            addRefresh(events, input: input, receivedAt)
-        }
-        takeCycles()
+        if detail.needsCycles { note(decoded, schedules: folded.schedules, input: input) }
+        if folded.hasOtherEvents, judgement.apps.contains(.aiq) { addRefresh(events, input: input, receivedAt) }
+        take(folded.closed)
     }
 
-    /// Folds events, and notes of each what the fold does not keep.
-    private static func apply(
-        _ decoded: DecodedEvents,
-        receivedAt: Timestamp,
-        to fold: inout LifecycleFold,
-        noting notes: inout CycleNotes
-    ) {
+    /// Notes of each event what the fold does not keep.
+    private mutating func note(_ decoded: DecodedEvents, schedules: [UInt64], input: Int) {
+        notes.begin(input: input)
         let bytes = decoded.events.bytes.span
-        var index = 0
-        try? fold.apply(bytes, receivedAt: receivedAt) { event, schedule in
+        var cursor = EventCursor()
+        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+        // An event that cannot be read was not folded either.
+        for index in schedules.indices {
+            guard (try? cursor.next(into: &event, in: bytes)) ?? false else { return }
+            if let isSimulator, event.kind == .prefetchScheduleFailed {
+                event.isSimulator = event.isSimulator ?? isSimulator
+            }
             let place = index < decoded.places.count ? decoded.places[index] : nil
-            notes.note(copy event, schedule: schedule, bytes, place)
-            index += 1
+            notes.note(event, schedule: schedules[index] == 0 ? nil : schedules[index], bytes, place)
         }
     }
 
@@ -157,8 +152,6 @@ struct JudgementFolding {
     }
 
     consuming func finish() -> Judgement {
-        fold.finish()
-        takeCycles()
         refresh.finish()
         takeRuns()
         judgement.inputs = inputs.sorted { $0.index < $1.index }.map(\.input)
@@ -166,13 +159,10 @@ struct JudgementFolding {
             judgement.inputs[index].doubts = found
         }
         if detail.isTestRun { dropUnrecorded() }
-        judgement.totals = fold.totals
         judgement.logs = notes.logs
         if notes.logs.contains(where: { $0.kinds.contains(.prefetchRegistered) }) {
             judgement.reached.insert(.registered)
         }
-        judgement.groups = fold.totalsByGroup
-        judgement.pending = fold.pendingNotifications
         judgement.device = notes.device
         judgement.conditions = notes.conditions
         judgement.namesInstallations = installations.count > 1
@@ -181,10 +171,7 @@ struct JudgementFolding {
             judgement.hold(against: plan.schedules, of: installation)
         }
         if let planned { judgement.hold(against: planned) }
-        judgement.cycles.sort { left, right in
-            left.order == right.order
-                ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
-        }
+        judgement.sortCycles()
         return judgement
     }
 
@@ -245,9 +232,9 @@ struct JudgementFolding {
         judgement.refresh.omitted = UInt64(closed.count - runs.count)
     }
 
-    private mutating func takeCycles() {
-        guard detail.needsCycles else { return }
-        for closed in fold.takeClosedCycles() {
+    /// Lists cycles that closed.
+    private mutating func take(_ cycles: [ClosedCycle]) {
+        for closed in cycles {
             for requirement in unmet where requirement.isMet(by: closed) { meet(requirement) }
             var cycle = JudgedCycle(closed: closed)
             if !unnamed.contains(closed.installation) { cycle.installation = closed.installation }
