@@ -319,13 +319,3 @@ struct JudgementListing {
         }
     }
 }
-
-extension JudgementOptions.Detail {
-    var needsCycles: Bool {
-        if case .counters = self { false } else { true }
-    }
-
-    var isTestRun: Bool {
-        if case .testRun = self { true } else { false }
-    }
-}

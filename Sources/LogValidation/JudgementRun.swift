@@ -3,7 +3,7 @@
 internal import Foundation
 package import LogInput
 internal import PrefetchLifecycle
-package import TelemetryEvents
+internal import TelemetryEvents
 
 /// Judges inputs in constant memory: one thread reads and parses, the next binds lines to cycles, another one folds, the
 /// calling one lists.
@@ -212,64 +212,6 @@ package struct JudgementRun: Sendable {
     }
 }
 
-/// How inputs are judged.
-package struct JudgementOptions: Sendable {
-    /// What is kept of each cycle.
-    package enum Detail: Sendable {
-        /// Counters only.
-        case counters
-        /// The cycles, the first 100,000 of them.
-        case cycles
-        /// The cycles, the newest 1,000 of them, with the details of a test run's record: all, or those of a schedule.
-        case testRun(scheduleId: String?)
-    }
-
-    /// The maximum number of listed cycles.
-    static let listedCycles = 100_000
-    /// The maximum number of cycles of which records are written.
-    static let recordedCycles = 1_000
-    /// The maximum number of listed rejected events.
-    static let listedRejections = 1_000
-    /// The maximum number of explained lines of an input.
-    static let explainedLines = 1_000
-
-    /// The apps whose events are judged.
-    package var apps: Set<App> = Set(App.allCases)
-    /// Whether the lines are of a simulator, where that is known.
-    package var isSimulator: Bool?
-    /// Whether the logs are known to be whole, so that no cycle is cut.
-    package var isWhole = false
-    /// The plugin's schedule, which the cycles are held against.
-    package var planned: PlannedSchedules?
-    /// Is told each stage as it is read, where the input is live.
-    package var observer: (@Sendable (StageNotice) -> Void)?
-    /// What is kept of each cycle.
-    package var detail = Detail.cycles
-    /// Whether to keep the first unrecognised lines.
-    package var explains = false
-    /// Whether all inputs are parts of one device's log, in their order.
-    package var joins = false
-
-    let format: LineFormat
-
-    /// - Parameter format: the format of lines that do not identify it themselves.
-    package init(_ format: LineFormat) {
-        self.format = format
-    }
-
-    /// The decoder's options for every input.
-    var lines: LogDecoderOptions {
-        var lines = format.decoderOptions
-        lines.reportsPlaces = detail.needsCycles
-        // What a cycle keeps once it keeps in milliseconds.
-        lines.untimedStep = 1_000
-        lines.isSimulator = isSimulator
-        lines.isOneDevice = true
-        lines.unrecognisedLimit = explains ? Self.explainedLines : 0
-        return lines
-    }
-}
-
 /// Pseudonyms under random keys that live as long as one run.
 struct EphemeralPseudonyms: Pseudonymising {
     /// The key of identities and cycles in the run.
@@ -291,128 +233,5 @@ struct EphemeralPseudonyms: Pseudonymising {
     /// The pseudonym of the device of an input.
     func device(_ number: Int) -> Pseudonym {
         Pseudonym(deviceOf: Pseudonym(high: high.hash(0, UInt64(number)), low: low.hash(0, UInt64(number))))
-    }
-}
-
-/// Decodes inputs in pieces, on the reading thread.
-private struct InputDecoding: Sendable {
-    let options: JudgementOptions
-    let pseudonyms: EphemeralPseudonyms
-    let now: @Sendable () -> Timestamp
-
-    /// - Parameters:
-    ///   - host: the hash of the device's own host, as the inputs of it so far name it (`LogParser.ownHost`).
-    ///   - emit: called with the decoded pieces in order.
-    ///   - progress: called after each piece with the bytes and lines of the input read so far.
-    /// - Returns: what the input held.
-    func decode(
-        _ input: consuming InputBytes,
-        named name: String,
-        source: Pseudonym?,
-        host: inout UInt64,
-        emit: (InputPiece) -> Void,
-        progress: (_ bytes: Int, _ lines: UInt64) -> Void
-    ) throws(InputError) -> JudgedInput {
-        var chunks = LineChunks(input, isLive: options.observer != nil)
-        try chunks.checkFormat()
-        var lines = options.lines
-        lines.source = source
-        if options.format.wrapper == nil || options.format.wrapper == .events {
-            if try chunks.beginDocument() { return try decodeDocument(&chunks, lines, named: name, emit: emit) }
-        }
-        return try decodeLines(&chunks, lines, named: name, host: &host, emit: emit, progress: progress)
-    }
-
-    private func decodeLines(
-        _ chunks: inout LineChunks,
-        _ lines: LogDecoderOptions,
-        named name: String,
-        host: inout UInt64,
-        emit: (InputPiece) -> Void,
-        progress: (_ bytes: Int, _ lines: UInt64) -> Void
-    ) throws(InputError) -> JudgedInput {
-        var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
-        parser.ownHost = host
-        defer { host = parser.ownHost }
-        while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
-            progress(chunks.consumed, parser.counts.read)
-        }
-        return JudgedInput(parser, named: name)
-    }
-
-    /// Decodes a supposed document without events as lines; nil when none of them is recognised.
-    private func decodeAsLines(
-        _ bytes: [UInt8],
-        _ lines: LogDecoderOptions,
-        named name: String,
-        emit: (InputPiece) -> Void
-    ) -> JudgedInput? {
-        var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
-        let parsed = parser.parse(bytes.span, readAt: now())
-        guard parser.counts.recognised > 0 else { return nil }
-        emit(.lines(parsed))
-        return JudgedInput(parser, named: name)
-    }
-
-    private func decodeDocument(
-        _ chunks: inout LineChunks,
-        _ lines: LogDecoderOptions,
-        named name: String,
-        emit: (InputPiece) -> Void
-    ) throws(InputError) -> JudgedInput {
-        guard let bytes = try chunks.whole(limit: JSONDocuments.limit) else {
-            throw InputError(
-                input: name,
-                problem: "a JSON document of more than \(JSONDocuments.limit >> 20) MiB; write one event on each line, "
-                    + "as `jq -c '.events[]? // .[]?'` does"
-            )
-        }
-        let decoded = JSONEventDecoder.decode(
-            bytes.span,
-            framing: .document,
-            receivedAt: now(),
-            pseudonyms: pseudonyms,
-            identityKey: pseudonyms.identityKey,
-            installation: lines.source,
-            reportsPlaces: lines.reportsPlaces
-        )
-        if decoded.events.count == 0, let first = decoded.rejections.first {
-            if let judged = decodeAsLines(bytes, lines, named: name, emit: emit) { return judged }
-            if decoded.rejections.allSatisfy({ !$0.isOfEvent }) {
-                throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
-            }
-        }
-        emit(.events(decoded))
-        var judged = JudgedInput(name: name)
-        judged.lines.read = UInt64(decoded.received)
-        judged.lines.recognised = UInt64(decoded.events.count)
-        judged.lines.unrecognised = UInt64(decoded.rejected)
-        if options.explains {
-            judged.unrecognised = decoded.rejections.prefix(JudgementOptions.explainedLines).map {
-                UnexplainedLine(number: UInt64($0.index) + 1, text: "", why: $0.description)
-            }
-        }
-        return judged
-    }
-}
-
-extension Rejection {
-    /// Whether what was rejected is an event, by its kind, and not some other JSON.
-    fileprivate var isOfEvent: Bool {
-        switch reason {
-        case .malformedJSON, .truncated, .notAnObject, .invalidUTF8, .tooDeep: false
-        case .missingField: field != .event
-        case .wrongType: field != .event && field != .events
-        default: true
-        }
-    }
-}
-
-extension JudgedInput {
-    fileprivate init(_ parser: LogParser, named name: String) {
-        self.init(name: name, lines: parser.counts)
-        unrecognised = parser.unrecognised.map {
-            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
-        }
     }
 }
