@@ -46,14 +46,22 @@ public struct EventGroups: Sendable {
         if Self.equal(latestPlatform, bytes, platform), Self.equal(latestVersion, bytes, version) { return latestPlace }
         latestPlatform = Self.text(bytes, platform)
         latestVersion = Self.text(bytes, version)
-        let group = EventGroup(platform: Self.platform(latestPlatform), appVersion: self.version(latestVersion))
-        if let place = groups.firstIndex(of: group) {
-            latestPlace = place
-        } else {
-            latestPlace = groups.count
-            groups.append(group)
-        }
+        latestPlace = place(platform: Self.platform(latestPlatform), self.version(latestVersion))
         return latestPlace
+    }
+
+    /// The place of a group of another list, or that of `other` versions past the limit of versions.
+    package mutating func place(of group: EventGroup) -> Int {
+        let version = group.appVersion
+        let isNamed = version != EventGroup.unknown.appVersion && version != Self.other
+        return place(platform: group.platform, isNamed ? limited(version) : version)
+    }
+
+    private mutating func place(platform: String, _ version: String) -> Int {
+        let group = EventGroup(platform: platform, appVersion: version)
+        if let place = groups.firstIndex(of: group) { return place }
+        groups.append(group)
+        return groups.count - 1
     }
 
     /// Whether a text names Android.
@@ -71,8 +79,10 @@ public struct EventGroups: Sendable {
     }
 
     private mutating func version(_ bytes: [UInt8]) -> String {
-        if bytes.isEmpty { return EventGroup.unknown.appVersion }
-        let version = String(decoding: bytes, as: UTF8.self)
+        bytes.isEmpty ? EventGroup.unknown.appVersion : limited(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private mutating func limited(_ version: String) -> String {
         if versions.contains(version) { return version }
         guard versions.count < Self.versionLimit else { return Self.other }
         versions.append(version)

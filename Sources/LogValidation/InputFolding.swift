@@ -1,60 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import PrefetchLifecycle
+internal import Synchronization
 internal import TelemetryEvents
 
 /// Folds the events of inputs: the step between binding and listing, on a thread of its own.
+///
+/// Cycles are of one installation, so the events of many are folded in shards that share nothing, by all cores. A log of
+/// one device is one shard.
 struct InputFolding {
-    private var fold: LifecycleFold
-    private let folds: Bool
-    private let detail: JudgementOptions.Detail
+    /// As many on every machine, so that what the limits of a fold leave out does not depend on it.
+    private static let shardCount = 4
 
-    /// - Parameter openCycles: the maximum number of open cycles.
+    private let shards: [FoldingShard]
+    private let folds: Bool
+
+    /// - Parameter openCycles: the maximum number of open cycles of a shard.
     init(_ options: JudgementOptions, _ key: IdentityKey, openCycles: Int) {
-        var limits = LifecycleLimits()
-        limits.openCycles = openCycles
-        detail = options.detail
         folds = options.apps.contains(.dnp)
-        fold = LifecycleFold(
-            key: key,
-            limits: limits,
-            keepsClosedCycles: detail.needsCycles,
-            deduplicates: false,
-            isReceiver: false
-        )
-        fold.assumedSimulator = options.isSimulator
+        shards = (0..<Self.shardCount).map { _ in FoldingShard(options, key, openCycles: openCycles) }
     }
 
     /// Folds the events of a piece, if it has any.
-    mutating func fold(_ piece: BoundPiece, readAt: Timestamp) -> FoldedPiece {
+    func fold(_ piece: BoundPiece, readAt: Timestamp) -> FoldedPiece {
         guard folds, case .events(let decoded) = piece else { return .piece(piece, FoldedEvents()) }
-        var folded = FoldedEvents()
-        let others = fold.otherEvents
-        if detail.needsCycles {
-            folded.schedules.reserveCapacity(decoded.events.count)
-            try? fold.apply(decoded.events.bytes.span, receivedAt: readAt) { _, schedule in
-                folded.schedules.append(schedule ?? 0)
-            }
-            folded.closed = fold.takeClosedCycles()
-        } else {
-            try? fold.apply(decoded.events.bytes.span, receivedAt: readAt)
+        let events = decoded.events
+        let places = events.installations.map { Int(truncatingIfNeeded: $0 % UInt64(Self.shardCount)) }
+        guard let first = places.first, places.contains(where: { $0 != first }) else {
+            return .piece(piece, shards[places.first ?? 0].fold(events.bytes, readAt))
         }
-        folded.hasOtherEvents = fold.otherEvents != others
-        return .piece(piece, folded)
+        let parts = Self.divide(events, places)
+        let shards = shards
+        let folded = Mutex([FoldedEvents](repeating: FoldedEvents(), count: Self.shardCount))
+        DispatchQueue.concurrentPerform(iterations: Self.shardCount) { place in
+            let part = shards[place].fold(parts[place], readAt)
+            folded.withLock { $0[place] = part }
+        }
+        return .piece(piece, FoldedEvents(folded.withLock { $0 }, places))
+    }
+
+    /// The records of each shard.
+    private static func divide(_ events: EventBatch, _ places: [Int]) -> [[UInt8]] {
+        let bytes = events.bytes
+        var parts = [[UInt8]](repeating: [], count: shardCount)
+        for place in parts.indices { parts[place].reserveCapacity(bytes.count / 2) }
+        for (index, place) in places.enumerated() { parts[place].append(contentsOf: bytes[events.record(at: index)]) }
+        return parts
     }
 
     /// Closes the cycles that are open at the end of the inputs.
-    consuming func finish() -> FoldedPiece {
-        fold.finish()
-        return .end(fold)
+    func finish() -> FoldedPiece {
+        let heard = shards.map(\.latest).max() ?? .earliestAccepted
+        let shards = shards
+        DispatchQueue.concurrentPerform(iterations: Self.shardCount) { shards[$0].finish(heardUntil: heard) }
+        let folds = shards.map(\.whole)
+        return .end(folds)
     }
 }
 
 /// A piece of an input whose events are folded.
 enum FoldedPiece: Sendable {
     case piece(BoundPiece, FoldedEvents)
-    /// The end of all inputs, with the fold and the last closed cycles in it.
-    case end(LifecycleFold)
+    /// The end of all inputs, with the folds and the last closed cycles in them.
+    case end([LifecycleFold])
 }
 
 /// What came of the events of a piece.
@@ -65,4 +74,65 @@ struct FoldedEvents: Sendable {
     var closed: [ClosedCycle] = []
     /// Whether other apps' events are among them.
     var hasOtherEvents = false
+
+    init() {}
+
+    /// What came of all shards.
+    ///
+    /// - Parameter places: the shard of each event.
+    fileprivate init(_ parts: [FoldedEvents], _ places: [Int]) {
+        closed = parts.flatMap(\.closed)
+        hasOtherEvents = parts.contains(where: \.hasOtherEvents)
+        guard parts.contains(where: { !$0.schedules.isEmpty }) else { return }
+        var next = parts.map(\.schedules.startIndex)
+        schedules = places.map { place in
+            defer { next[place] += 1 }
+            return next[place] < parts[place].schedules.endIndex ? parts[place].schedules[next[place]] : 0
+        }
+    }
+}
+
+/// A fold with the events of its own installations.
+private final class FoldingShard: Sendable {
+    private let detail: JudgementOptions.Detail
+    private let fold: Mutex<LifecycleFold>
+
+    init(_ options: JudgementOptions, _ key: IdentityKey, openCycles: Int) {
+        var limits = LifecycleLimits()
+        limits.openCycles = openCycles
+        detail = options.detail
+        var fold = LifecycleFold(
+            key: key,
+            limits: limits,
+            keepsClosedCycles: detail.needsCycles,
+            deduplicates: false,
+            isReceiver: false
+        )
+        fold.assumedSimulator = options.isSimulator
+        self.fold = Mutex(fold)
+    }
+
+    func fold(_ records: [UInt8], _ readAt: Timestamp) -> FoldedEvents {
+        fold.withLock { fold in
+            var folded = FoldedEvents()
+            let others = fold.otherEvents
+            if detail.needsCycles {
+                try? fold.apply(records.span, receivedAt: readAt) { _, schedule in
+                    folded.schedules.append(schedule ?? 0)
+                }
+                folded.closed = fold.takeClosedCycles()
+            } else {
+                try? fold.apply(records.span, receivedAt: readAt)
+            }
+            folded.hasOtherEvents = fold.otherEvents != others
+            return folded
+        }
+    }
+
+    var latest: Timestamp { fold.withLock { $0.latest } }
+    var whole: LifecycleFold { fold.withLock { $0 } }
+
+    func finish(heardUntil heard: Timestamp) {
+        fold.withLock { $0.finish(heardUntil: heard) }
+    }
 }

@@ -86,11 +86,12 @@ struct JudgementListing {
         case .piece(.installation(let installation), _): unnamed.insert(installation.fingerprint)
         case .piece(.events(let decoded), let folded): add(decoded, folded, input: input, receivedAt: readAt)
         case .piece(.end(let judged), _): inputs.append((input, judged))
-        case .end(var fold):
-            take(fold.takeClosedCycles())
-            judgement.totals = fold.totals
-            judgement.groups = fold.totalsByGroup
-            judgement.pending = fold.pendingNotifications
+        case .end(var folds):
+            for place in folds.indices { take(folds[place].takeClosedCycles()) }
+            let sums = LifecycleSums(of: folds)
+            judgement.totals = sums.totals
+            judgement.groups = sums.groups
+            judgement.pending = sums.pending
         }
     }
 

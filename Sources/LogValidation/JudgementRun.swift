@@ -117,7 +117,7 @@ package struct JudgementRun: Sendable {
     }
 
     private static func fold(
-        _ folding: consuming InputFolding,
+        _ folding: InputFolding,
         from bound: BoundedQueue<Passed<BoundPiece>>,
         to folded: BoundedQueue<Passed<FoldedPiece>>
     ) {

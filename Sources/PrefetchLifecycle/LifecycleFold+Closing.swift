@@ -9,7 +9,13 @@ extension LifecycleFold {
     private static let closedPeriods: ClosedRange<Int64> = -3...1
 
     /// Closes every cycle at the end of the input, judged at the time of the latest event.
-    public mutating func finish() {
+    public mutating func finish() { finish(heardUntil: latest) }
+
+    /// Closes every cycle at the end of the input.
+    ///
+    /// - Parameter heard: the latest event time of all folds of the input, each of which has other installations.
+    package mutating func finish(heardUntil heard: Timestamp) {
+        latest = max(latest, heard)
         if !isReceiver { windows.finish(at: latest) }
         takeAllDifferingTimes()
         for slot in 0..<cycles.count { judge(slot, known: nil) }

@@ -41,7 +41,7 @@ public struct LifecycleFold: Sendable {
     var installations: InstallationTable
     var windows = RollingWindows()
     /// The latest event time.
-    var latest = Timestamp(microseconds: 0)
+    package internal(set) var latest = Timestamp(microseconds: 0)
     var closedCycles: [ClosedCycle] = []
     var observations = LatestObservations()
     var schedules = SampledSchedules()

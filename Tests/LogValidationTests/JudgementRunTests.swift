@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LifecycleState
 import Synchronization
 import TelemetryEvents
 import TestSupport
@@ -38,6 +39,62 @@ extension OneAtATime {
                     #"{"event":"\#($0)","scheduleId":"s\#(number)","timestamp":"\#(time)"}"#
                 }.joined(separator: "\n") + "\n"
             }.joined()
+        }
+
+        @Test(
+            "events of many installations come to what one fold makes of them, by platform and version, too",
+            arguments: [1, 2, 3, 25]
+        )
+        func shards(installations: Int) throws {
+            let events = (0..<600).flatMap { number -> [String] in
+                let time = Timestamp(seconds: 1_763_185_000 + Int64(number) * 60)
+                let of = #""installationId":"i\#(number % installations)","timestamp":"\#(time)""#
+                let group = #""platform":"\#(number % 3 == 0 ? "android" : "ios")","appVersion":"1.\#(number % 28)""#
+                let cycle = #""scheduleId":"s\#(number)",\#(of),\#(group)"#
+                return [
+                    #"{"event":"prefetch_scheduled",\#(cycle)}"#, #"{"event":"prefetch_executed",\#(cycle)}"#,
+                    number % 7 == 0
+                        ? #"{"event":"prefetch_failure","reason":"NETWORK",\#(cycle)}"#
+                        : #"{"event":"prefetch_success","ttl":60,\#(cycle)}"#,
+                    #"{"event":"rolling_window","pending":\#(number % 60),"limit":64,\#(of)}"#,
+                    #"{"event":"refresh_checked","properties":{"daysSinceTest":1,"available":false},\#(of)}"#,
+                ]
+            }
+            let bytes = Array((events.joined(separator: "\n") + "\n").utf8)
+            let path = try file("many.ndjson", String(decoding: bytes, as: UTF8.self))
+            let judgement = try JudgementRun(Self.options()).judge([path])
+            let counted = try JudgementRun(Self.options { $0.detail = .counters }).judge([path])
+
+            let pseudonyms = EphemeralPseudonyms()
+            let now = Timestamp(seconds: 1_800_000_000)
+            let decoded = JSONEventDecoder.decode(
+                bytes.span,
+                framing: .lines,
+                receivedAt: now,
+                pseudonyms: pseudonyms,
+                identityKey: pseudonyms.identityKey
+            )
+            var fold = LifecycleFold(
+                key: pseudonyms.identityKey,
+                keepsClosedCycles: true,
+                deduplicates: false,
+                isReceiver: false
+            )
+            try fold.apply(decoded.events.bytes.span, receivedAt: now)
+            fold.finish()
+            try #require(fold.totals.scheduled == 600 && fold.pendingNotifications.pending > 0)
+            for judged in [judgement, counted] {
+                #expect(judged.totals == fold.totals)
+                #expect(judged.pending == fold.pendingNotifications)
+                func groups(_ groups: [LifecycleGroup]) -> [EventGroup: LifecycleTotals] {
+                    Dictionary(uniqueKeysWithValues: groups.map { ($0.name, $0.totals) })
+                }
+                #expect(groups(judged.groups) == groups(fold.totalsByGroup))
+                #expect(judged.refresh.events == 600)
+            }
+            #expect(judgement.cycles.map(\.scheduleId) == (0..<600).map { "s\($0)" })
+            let outcomes = Dictionary(grouping: fold.takeClosedCycles(), by: \.outcome).mapValues(\.count)
+            #expect(Dictionary(grouping: judgement.cycles, by: \.closed.outcome).mapValues(\.count) == outcomes)
         }
 
         @Test("a judgement run takes every line of every input once, whatever the inputs are")
@@ -130,7 +187,7 @@ extension OneAtATime {
         func judgementRunOmitted() throws {
             let pseudonyms = EphemeralPseudonyms()
             let options = try JudgementOptions(LineFormat())
-            var folding = InputFolding(options, pseudonyms.identityKey, openCycles: 50)
+            let folding = InputFolding(options, pseudonyms.identityKey, openCycles: 50)
             var listing = JudgementListing(options, pseudonyms, openCycles: 50, listedCycles: 100)
             let readAt = Timestamp(seconds: 1_800_000_000)
             for start in stride(from: 0, to: 250, by: 25) {

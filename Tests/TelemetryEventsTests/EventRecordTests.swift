@@ -146,6 +146,26 @@ struct EventRoundTripTests {
         #expect(again.event.installation == Pseudonym(high: .max, low: 1))
     }
 
+    @Test("a batch knows the installation of each event, whatever stands before it", arguments: 0..<64)
+    func installationsOfABatch(fields: Int) {
+        var batch = EventBatch()
+        for high in [UInt64?.none, 1, .max] {
+            var event = Event(kind: .prefetchScheduled, timestamp: Timestamp(seconds: 1_763_185_000))
+            if fields & 1 != 0 { event.scheduledFor = Timestamp(microseconds: 253_402_300_799_999_999) }
+            if fields & 2 != 0 { event.earliestBeginDate = Timestamp(microseconds: 0) }
+            if fields & 4 != 0 { (event.duration, event.byteCount) = (.max, 1 << 40) }
+            if fields & 8 != 0 { (event.ttl, event.status, event.itemCount) = (86_400, 304, 3) }
+            if fields & 16 != 0 { event.age = 7 }
+            if fields & 32 != 0 { event.reason = .auth }
+            event.installation = high.map { Pseudonym(high: $0, low: 2) }
+            event.clockSkew = 9
+            let texts: [UInt8] = []
+            batch.append(event, texts: texts.span)
+        }
+        let expected = [0] + [UInt64(1), .max].map { Pseudonym(high: $0, low: 2).fingerprint }
+        #expect(batch.installations == expected)
+    }
+
     @Test("a removed field is absent, and a reused event keeps nothing of the previous one")
     func removedFieldIsAbsent() throws {
         let full = try throughRecord { event, texts in

@@ -14,6 +14,13 @@ public struct PendingNotifications: Hashable, Sendable {
     public internal(set) var limit: UInt64 = 0
     /// The installations with at least 90 % of their limit.
     public internal(set) var nearLimit: UInt64 = 0
+
+    /// Adds what other installations told.
+    static func += (sum: inout PendingNotifications, other: PendingNotifications) {
+        sum.pending &+= other.pending
+        sum.limit &+= other.limit
+        sum.nearLimit &+= other.nearLimit
+    }
 }
 
 /// The latest window of each installation that told one within 48 hours, and their sums. 40 bytes an installation.

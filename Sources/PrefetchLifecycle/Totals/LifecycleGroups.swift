@@ -52,6 +52,15 @@ struct LifecycleGroups: Sendable {
         return place
     }
 
+    /// Adds the totals of groups of another list, by their names.
+    mutating func add(_ others: [LifecycleGroup]) {
+        for other in others {
+            let place = names.place(of: other.name)
+            if names.groups.count > groups.count { groups.append(LifecycleGroup(names.groups[groups.count])) }
+            self[place].add(other.totals)
+        }
+    }
+
     /// How far a delivery on a platform may be from its time, in microseconds.
     static func toleratedDrift(of platform: Event.Text, in bytes: Span<UInt8>) -> Int64 {
         toleratedDrift(isExact: EventGroups.isAndroid(platform, in: bytes))
@@ -59,6 +68,27 @@ struct LifecycleGroups: Sendable {
 
     private static func toleratedDrift(isExact: Bool) -> Int64 {
         isExact ? LifecycleRules.exactDriftMicroseconds : LifecycleRules.toleratedDriftMicroseconds
+    }
+}
+
+/// What folds with the events of different installations count together.
+package struct LifecycleSums: Sendable {
+    /// The totals by platform and app version.
+    package let groups: [LifecycleGroup]
+    /// The sum of all groups.
+    package let totals: LifecycleTotals
+    /// What the apps told of their pending notifications.
+    package private(set) var pending = PendingNotifications()
+
+    /// The sums of folds. O(groups).
+    package init(of folds: [LifecycleFold]) {
+        var groups = LifecycleGroups()
+        for fold in folds {
+            groups.add(fold.totalsByGroup)
+            pending += fold.pendingNotifications
+        }
+        self.groups = groups.groups
+        totals = groups.sum
     }
 }
 

@@ -100,6 +100,12 @@ enum EventRecord {
         if !present.isDisjoint(with: .circumstances) { try reader.circumstances(of: &event, bytes) }
         return reader.position
     }
+
+    /// The fingerprint of the installation that a record names; 0 where it names none, or cannot be read.
+    static func installation(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
+        var reader = RecordReader(start: offset)
+        return (try? reader.installation(bytes))?.fingerprint ?? 0
+    }
 }
 
 extension Event {
@@ -145,6 +151,23 @@ extension RecordWriter {
 }
 
 extension RecordReader {
+    /// Reads up to the installation; nil where there is none.
+    fileprivate mutating func installation(_ bytes: Span<UInt8>) throws(EventRecordError) -> Pseudonym? {
+        _ = try byte(bytes)
+        let present = EventPresence(rawValue: try littleEndian32(bytes))
+        guard present.contains(.installation) else { return nil }
+        _ = try littleEndian64(bytes)
+        if present.contains(.scheduledFor) { _ = try varint(bytes) }
+        if present.contains(.earliestBeginDate) { _ = try varint(bytes) }
+        if !present.isDisjoint(with: .numbers) {
+            var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+            event.presence = present
+            try numbers(of: &event, bytes)
+        }
+        if present.contains(.reason) { _ = try byte(bytes) }
+        return Pseudonym(high: try littleEndian64(bytes), low: try littleEndian64(bytes))
+    }
+
     fileprivate mutating func numbers(of event: inout Event, _ bytes: Span<UInt8>) throws(EventRecordError) {
         let present = event.presence
         if present.contains(.duration) { event.values.duration = try zigzag(bytes) }

@@ -22,6 +22,12 @@ public struct EventBatch: Sendable {
         (index == 0 ? 0 : ends[index - 1])..<ends[index]
     }
 
+    /// The fingerprint of each event's installation; 0 where it names none. O(events).
+    public var installations: [UInt64] {
+        let bytes = bytes
+        return ends.indices.map { EventRecord.installation(bytes.span, at: record(at: $0).lowerBound) }
+    }
+
     /// The encoded records but for some; a copy only where there are any.
     ///
     /// - Parameter places: the places of those events, in ascending order.

@@ -25,7 +25,7 @@ struct ProductAnswer {
         var options = JudgementOptions(try LineFormat(timezone: "UTC"))
         options.isWhole = true
         let pseudonyms = EphemeralPseudonyms()
-        var folding = InputFolding(options, pseudonyms.identityKey, openCycles: 4_096)
+        let folding = InputFolding(options, pseudonyms.identityKey, openCycles: 4_096)
         var listing = JudgementListing(options, pseudonyms, openCycles: 4_096)
         func list(_ piece: BoundPiece, _ input: Int) {
             listing.add(folding.fold(piece, readAt: now), input: input, readAt: now)
