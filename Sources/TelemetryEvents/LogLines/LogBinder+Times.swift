@@ -175,11 +175,6 @@ extension LogBinder {
     }
 }
 
-extension EventKind {
-    /// The app whose task the system has started.
-    fileprivate var begunRun: App? { self == .prefetchExecuted || self == .refreshStarted ? app : nil }
-}
-
 extension EventBatch {
     /// The times of the first event and of the last one; nil where there is none. O(events).
     var times: (first: Timestamp, last: Timestamp)? {

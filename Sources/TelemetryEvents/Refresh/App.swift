@@ -20,4 +20,7 @@ extension EventKind {
     /// The app whose vocabulary has the kind.
     @inlinable
     public var app: App { rawValue >= EventKind.refreshStarted.rawValue ? .aiq : .dnp }
+
+    /// The app whose task the system has started, where that is what it tells.
+    var begunRun: App? { self == .prefetchExecuted || self == .refreshStarted ? app : nil }
 }
