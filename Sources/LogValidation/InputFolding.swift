@@ -14,17 +14,18 @@ struct InputFolding {
     private static let shardCount = 4
 
     private let shards: [FoldingShard]
-    private let folds: Bool
+    /// Whether the plugin's events are judged.
+    private let judgesPlugin: Bool
 
     /// - Parameter openCycles: the maximum number of open cycles of a shard.
     init(_ options: JudgementOptions, _ key: IdentityKey, openCycles: Int) {
-        folds = options.apps.contains(.dnp)
+        judgesPlugin = options.apps.contains(.dnp)
         shards = (0..<Self.shardCount).map { _ in FoldingShard(options, key, openCycles: openCycles) }
     }
 
     /// Folds the events of a piece, if it has any.
     func fold(_ piece: BoundPiece, readAt: Timestamp) -> FoldedPiece {
-        guard folds, case .events(let decoded) = piece else { return .piece(piece, FoldedEvents()) }
+        guard judgesPlugin, case .events(let decoded) = piece else { return .piece(piece, FoldedEvents()) }
         let events = decoded.events
         let places = events.installations.map { Int(truncatingIfNeeded: $0 % UInt64(Self.shardCount)) }
         guard let first = places.first, places.contains(where: { $0 != first }) else {
@@ -54,8 +55,7 @@ struct InputFolding {
         let heard = shards.map(\.latest).max() ?? .earliestAccepted
         let shards = shards
         DispatchQueue.concurrentPerform(iterations: Self.shardCount) { shards[$0].finish(heardUntil: heard) }
-        let folds = shards.map(\.whole)
-        return .end(folds)
+        return .end(shards.map(\.whole))
     }
 }
 

@@ -66,9 +66,9 @@ struct LineStream: Sendable {
     /// - Returns: why it cannot be taken.
     private mutating func takeInstallation(of lines: [UInt8]) -> Rejection? {
         let end = lines.firstIndex(of: UInt8(ascii: "\n")) ?? lines.count
-        // As of any line, a mark of the byte order and a carriage return are no part of it.
+        // As in any other line, white space, a carriage return and a byte order mark around it are no part of it.
         let line = lines[lines.span.trimmedLine(0..<end)]
-        // The space may have been trimmed, where no id follows it.
+        // Without an id, the space behind the word is trimmed too.
         guard line.starts(with: Self.installation) || line.elementsEqual(Self.installation.dropLast()) else {
             return nil
         }

@@ -29,7 +29,7 @@ extension LifecycleFold {
         guard isTracked(fingerprint) else { return }
         installations.update(fingerprint) { installation in
             if !isAssumed { installation.latest = max(installation.latest, time) }
-            // One whose time is assumed excuses others, as it accuses none: the cycles that it may belong to.
+            // Also one without a time of its own: that a task was submitted can only excuse a cycle.
             if kind == .prefetchScheduled { installation.submissions.note(UInt32(clamping: time.wholeSeconds)) }
             if let due, let freed { installation.free(due: due, at: freed) }
             if isAndroid { installation.isAndroid = true }

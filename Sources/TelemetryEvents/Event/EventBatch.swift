@@ -23,7 +23,7 @@ public struct EventBatch: Sendable {
     }
 
     /// The fingerprint of each event's installation; 0 where it names none. O(events).
-    public var installations: [UInt64] {
+    package var installations: [UInt64] {
         let bytes = bytes
         return ends.indices.map { EventRecord.installation(bytes.span, at: record(at: $0).lowerBound) }
     }
