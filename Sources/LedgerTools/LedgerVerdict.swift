@@ -117,7 +117,7 @@ extension LedgerVerdict {
                 json.lastLine(indent: 0)
             }
         }
-        return json.bytes + [UInt8(ascii: "\n")]
+        return json.asLine()
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {

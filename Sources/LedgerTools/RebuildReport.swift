@@ -145,7 +145,7 @@ extension RebuildReport {
                 for problem in problems { json.value(problem) }
             }
         }
-        return json.bytes + [UInt8(ascii: "\n")]
+        return json.asLine()
     }
 
     private static func append(_ position: LedgerPosition?, to json: inout JSONWriter) {

@@ -75,7 +75,7 @@ extension Judgement {
                 appendUnrecognised(to: &text)
             }
         }
-        return text.line()
+        return text.asLine()
     }
 
     /// The cycles that are written at a time.
@@ -101,7 +101,7 @@ extension Judgement {
     package func countersJSON() -> [UInt8] {
         var text = JSONWriter()
         appendCounters(to: &text)
-        return text.line()
+        return text.asLine()
     }
 
     private func append(_ cycle: JudgedCycle, hints: Bool, to text: inout JSONWriter) {

@@ -84,7 +84,7 @@ extension TestCampaign {
                 }
             }
         }
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.asLine()
     }
 
     private func append(_ finding: Finding, to text: inout JSONWriter) {

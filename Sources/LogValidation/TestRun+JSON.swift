@@ -15,7 +15,7 @@ extension TestRun {
             append(to: &text)
             text.lastLine(indent: 0)
         }
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.asLine()
     }
 
     /// The artifacts of several runs as one object, `{"testRuns":[...]}`.
@@ -25,7 +25,7 @@ extension TestRun {
             text.name("testRuns")
             text.array { text in for run in runs { run.append(to: &text) } }
         }
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.asLine()
     }
 
     private func append(to text: inout JSONWriter) {

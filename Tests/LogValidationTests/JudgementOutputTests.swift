@@ -12,18 +12,6 @@ import Testing
 
 @Suite("A judgement as text")
 struct JudgementTextTests {
-    @Test("the JSON object of many cycles has them in their order, as that of few has")
-    func manyCycles() throws {
-        let cycles = (0..<9_000).map { JudgementSamples.cycle("notif-\($0)") }
-        let lines = JudgementSamples.judgement(cycles).json().split(separator: UInt8(ascii: "\n"))
-        let few = JudgementSamples.judgement(Array(cycles.prefix(2))).json().split(separator: UInt8(ascii: "\n"))
-        #expect(lines.count == few.count + 8_998)
-        #expect(Array(lines[2]) == Array(few[2]))
-        let object = try JudgedLog.object(JudgementSamples.judgement(cycles))
-        let ids = try #require(object["cycles"] as? [[String: Any]]).map { $0["scheduleId"] as? String }
-        #expect(ids == cycles.map(\.scheduleId))
-    }
-
     @Test("judgement text is a table with what was broken, counters, lines, and the verdict last")
     func judgementTextWhole() {
         let judgement = JudgementSamples.judgement([
@@ -149,6 +137,18 @@ struct JudgementJSONTests {
 
     static func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    @Test("the JSON object of many cycles has them in their order, as that of few has")
+    func manyCycles() throws {
+        let cycles = (0..<9_000).map { JudgementSamples.cycle("notif-\($0)") }
+        let lines = JudgementSamples.judgement(cycles).json().split(separator: UInt8(ascii: "\n"))
+        let few = JudgementSamples.judgement(Array(cycles.prefix(2))).json().split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == few.count + 8_998)
+        #expect(Array(lines[2]) == Array(few[2]))
+        let object = try JudgedLog.object(JudgementSamples.judgement(cycles))
+        let ids = try #require(object["cycles"] as? [[String: Any]]).map { $0["scheduleId"] as? String }
+        #expect(ids == cycles.map(\.scheduleId))
     }
 
     @Test("judgement JSON is the documented object, in the documented order")

@@ -63,7 +63,7 @@ package struct ConfigurationCheck: Sendable {
                 settings.write(to: &text)
             }
         }
-        return text.bytes + [UInt8(ascii: "\n")]
+        return text.asLine()
     }
 
     private static func write(_ problem: ConfigurationProblem, to text: inout JSONWriter) {

@@ -104,8 +104,8 @@ package struct JSONWriter {
         }
     }
 
-    /// What was written, as a line.
-    package consuming func line() -> [UInt8] {
+    /// What was written, with a line feed behind it.
+    package consuming func asLine() -> [UInt8] {
         bytes.append("\n")
         return bytes
     }

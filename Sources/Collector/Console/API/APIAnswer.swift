@@ -10,7 +10,7 @@ enum APIAnswer {
     /// - Parameters:
     ///   - tag: what the answer depends on; nil for its bytes.
     static func json(_ json: JSONWriter, to request: Request, tag: [UInt8]? = nil) -> Response {
-        let bytes = json.bytes + [UInt8(ascii: "\n")]
+        let bytes = json.asLine()
         return ConditionalResponse(
             contentType: "application/json",
             bytes: bytes,

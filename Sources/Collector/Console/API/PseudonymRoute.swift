@@ -32,7 +32,7 @@ struct PseudonymRoute: Sendable {
             json.name("installation")
             json.value(key.pseudonym(of: Array(id.utf8).span).hexadecimal)
         }
-        let bytes = json.bytes + [UInt8(ascii: "\n")]
+        let bytes = json.asLine()
         return Response(
             status: .ok,
             headers: [.contentType: "application/json", .cacheControl: "no-store"],
