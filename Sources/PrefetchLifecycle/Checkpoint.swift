@@ -9,8 +9,11 @@ extension LifecycleFold {
     /// The page that tells how the others are laid out; its name comes before theirs.
     package static let layoutKey = "about"
     /// The version of the layout of cycles, installations and totals. Version 1 had no page that says so; version 2 had 17
-    /// rules and no state of the rules across cycles that version 3 has; versions 4 and 5 have other identities.
-    static let stateVersion: UInt8 = 5
+    /// rules and no state of the rules across cycles that version 3 has; versions 4 and 5 have other identities. Version 6
+    /// tells each status 304 from others, of which a cycle had a bit in its details before.
+    static let stateVersion: UInt8 = 6
+    /// The first version with the identities of today.
+    private static let identitiesVersion: UInt8 = 5
 
     /// The size of the totals of one group, about twice what they take.
     private static let groupBytes = 4_096
@@ -75,7 +78,7 @@ extension LifecycleFold {
             let identityPage = try IdentityPage(page)
             identities.restore(identityPage)
             if restoredVersion < 2 { identities.lastWithoutReasons = identityPage.generation }
-            if restoredVersion < Self.stateVersion { identities.lastWithoutHashes = identityPage.generation }
+            if restoredVersion < Self.identitiesVersion { identities.lastWithoutHashes = identityPage.generation }
         } else if page.key.hasPrefix(CyclePage.prefix) {
             try cycles.restore(page, version: restoredVersion)
         } else if page.key.hasPrefix(InstallationTable.prefix) {

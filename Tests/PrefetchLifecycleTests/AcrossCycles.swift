@@ -108,6 +108,26 @@ enum AcrossCycles {
             kept: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 5)]
         ),
         ViolationTests.Row(
+            .secondActiveTask,
+            "until the other's time, at a time that only orders",
+            "while a task",
+            broken: [tasks(second: day - 1)[0], tasks(second: day - 1)[1].assumed()],
+            kept: [tasks(second: day)[0], tasks(second: day)[1].assumed()]
+        ),
+        ViolationTests.Row(
+            .scheduledWhileDenied,
+            "a submission behind the denial, or another line of the one before it",
+            "after notifications were denied",
+            broken: [
+                TestEvent(.prefetchScheduled, 0).begins(600), TestEvent(.notificationDenied, 1),
+                TestEvent(.prefetchScheduled, 6).begins(600),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0).begins(600), TestEvent(.notificationDenied, 1),
+                TestEvent(.prefetchScheduled, 5).begins(600),
+            ]
+        ),
+        ViolationTests.Row(
             .scheduledWhileDenied,
             "in the same cycle",
             "after notifications were denied at 2025-11-15T05:36:40Z",

@@ -88,6 +88,17 @@ struct OutcomeTests {
                 TestEvent(.notificationDelivered, 92),
             ]
         ),
+        Row(
+            "a summary of nothing behind a window gone by",
+            .incomplete,
+            [
+                TestEvent(.prefetchScheduled, 0).begins(60),
+                TestEvent(.prefetchCycleComplete, 961).summing().with {
+                    $0.fetched = false
+                    $0.usedCached = false
+                },
+            ]
+        ),
         Row("nothing known", .incomplete, [TestEvent(.notificationScheduled, 0, due: 90)]),
     ]
 

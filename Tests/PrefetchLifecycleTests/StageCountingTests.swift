@@ -140,6 +140,36 @@ struct StageCountingTests {
             [0, 1, 1, 0, 0, 0, 0, 0]
         ),
         History(
+            "results of an attempt whose execution is not told, minutes before the first execution",
+            [
+                event("prefetch_scheduled", 0), event("prefetch_failure", 20, #""reason":"NETWORK""#),
+                event("prefetch_failure", 21, #""error":"NetworkError""#), event("prefetch_executed", 60),
+                event("prefetch_failure", 62, #""reason":"AUTH""#),
+            ],
+            [1, 1, 0, 1, 1, 0, 0, 0]
+        ),
+        History(
+            "a retry that was announced minutes before the first execution, which is another attempt",
+            [
+                event("prefetch_failure", 20, #""reason":"NETWORK","willRetry":true"#), event("prefetch_executed", 60),
+                event("prefetch_success", 62), event("prefetch_completed", 63),
+            ],
+            [0, 1, 1, 1, 0, 0, 0, 0]
+        ),
+        History(
+            "a result half a minute before the execution of its attempt, whose completion follows",
+            [
+                event("prefetch_failure", 30, #""reason":"NETWORK""#), event("prefetch_executed", 60),
+                event("prefetch_failure", 62, #""reason":"NETWORK""#),
+            ],
+            [0, 1, 0, 1, 0, 0, 0, 0]
+        ),
+        History(
+            "a result minutes before an execution that ends in nothing else",
+            [event("prefetch_success", 0), event("prefetch_executed", 600), event("prefetch_completed", 604)],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
             "a task that is scheduled again after its execution",
             [
                 event("prefetch_scheduled", 0), event("prefetch_executed", 60), event("prefetch_success", 61),

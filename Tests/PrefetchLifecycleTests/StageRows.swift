@@ -281,6 +281,13 @@ enum StageRows {
                 + [TestEvent(.prefetchExpired, 650), TestEvent(.prefetchCompleted, 651).unsuccessful()]
         ),
         Row(
+            .ranTooLong,
+            "behind the completion of an attempt before",
+            "31 s later",
+            broken: told(completed: 651) + [TestEvent(.prefetchCompleted, 500)],
+            kept: told(completed: 650) + [TestEvent(.prefetchCompleted, 500)]
+        ),
+        Row(
             .cachedContentLost,
             "within its ttl",
             "content was cached at 2025-11-15T05:47:03Z and missing at",
@@ -313,6 +320,15 @@ enum StageRows {
         ),
         Row(
             .clearedContentUsed,
+            "cached behind the use, or before it",
+            "nothing was fetched since",
+            broken: lacking(.contentCached)
+                + [TestEvent(.cacheCleared, 700, id: nil), TestEvent(.contentCached, 901)],
+            kept: lacking(.contentCached)
+                + [TestEvent(.cacheCleared, 700, id: nil), TestEvent(.contentCached, 899)]
+        ),
+        Row(
+            .clearedContentUsed,
             "older than the clearing",
             "nothing was fetched since",
             broken: lacking(.prefetchSuccess, .contentCached, .prefetchUsedForNotification)
@@ -334,6 +350,19 @@ enum StageRows {
             broken: unchanged(TestEvent(.apiCall, 621, id: nil).with { $0.isConditional = false }),
             kept: unchanged(TestEvent(.apiCall, 621, id: nil).with { $0.isConditional = false })
                 + [TestEvent(.apiCall, 622, id: nil).with { $0.isConditional = true }]
+        ),
+        Row(
+            .notModifiedWithoutETag,
+            "each answer by its own call",
+            "without an ETag at 2025-11-15T05:47:01Z",
+            broken: unchanged(TestEvent(.apiCall, 621, id: nil).with { $0.isConditional = false })
+                + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 702)],
+            kept: told() + [
+                TestEvent(.apiCall, 621, id: nil).with { $0.isConditional = false },
+                TestEvent(.prefetchExecuted, 700),
+                TestEvent(.apiCall, 701, id: nil).with { $0.isConditional = true },
+                TestEvent(.prefetchSuccess, 702).with { $0.status = 304 },
+            ]
         ),
     ]
 

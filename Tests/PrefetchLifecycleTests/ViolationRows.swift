@@ -76,6 +76,13 @@ extension ViolationTests {
         ),
         Row(
             .duplicateTerminal,
+            "in one attempt, or before it in another whose execution is not told",
+            "failure at 2025-11-15T05:43:00Z",
+            broken: cycle() + [TestEvent(.prefetchFailure, 380).reason(.network)],
+            kept: cycle() + [TestEvent(.prefetchFailure, 360).reason(.network)]
+        ),
+        Row(
+            .duplicateTerminal,
             "success and an unsuccessful completion",
             "ended twice",
             broken: cycle() + [TestEvent(.prefetchCompleted, 403).unsuccessful()],

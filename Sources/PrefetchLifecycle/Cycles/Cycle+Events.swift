@@ -57,7 +57,6 @@ extension Cycle {
         case .prefetchScheduled:
             if let begin = event.earliestBeginDate { window.include(begin, base: base) }
             if let agrees = event.leadAgrees { details.insert(agrees ? .leadAgrees : .leadDiffers) }
-        case .prefetchSuccess: if event.status == 304 { details.insert(.notModified) }
         case .prefetchStarted: started.include(event.timestamp, base: base)
         case .contentCached: cached.include(event.timestamp, base: base)
         case .schedulePersisted: details.insert(.isPersisted)
@@ -250,7 +249,7 @@ extension Event {
     var hasSideFacts: Bool {
         if !contentHash.isEmpty || !scheduleHash.isEmpty { return true }
         switch kind {
-        case .prefetchSuccess: return false
+        case .prefetchSuccess: return status == 304
         case .contentMissing, .contentCacheFailed, .notificationDrift: return true
         case .prefetchUsedForNotification, .notificationDelivered: return true
         case .prefetchScheduled: return ttl != nil || minutes != nil && leadAgrees == nil

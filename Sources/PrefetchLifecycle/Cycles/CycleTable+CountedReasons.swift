@@ -30,11 +30,11 @@ extension CycleTable {
         var words: [UInt64] = []
         var isChanged = false
         var attempt = Attempt()
-        var executions = 0
+        var attempts = facts.untoldAttempts()
         var start = 0
         for index in 0...facts.count {
             let fact = index < facts.count ? Fact(rawValue: facts[index]) : nil
-            if fact == nil || fact?.stage == .executed && executions > 0 {
+            if fact == nil || fact?.stage == .executed && attempts > 0 {
                 if let reason = attempt.unmarkedReason(hasEnded: fact != nil),
                     let place = words.indices.first(where: { $0 >= start && Fact(rawValue: words[$0]).tells(reason) })
                 {
@@ -45,7 +45,7 @@ extension CycleTable {
                 start = index
             }
             guard let fact else { break }
-            if fact.stage == .executed { executions += 1 } else { attempt.add(fact) }
+            if fact.stage == .executed { attempts += 1 } else { attempt.add(fact) }
             words.append(fact.rawValue)
         }
         return isChanged ? words.sorted() : nil

@@ -133,7 +133,7 @@ extension CycleTable {
         return withFacts(at: slot) { facts in
             var results: [(place: Int, time: Timestamp)] = []
             var attempt = Attempt()
-            var executions = 0
+            var attempts = facts.untoldAttempts()
             var failed: Timestamp?
             var completed: Timestamp?
             func end(hasEnded: Bool) {
@@ -148,12 +148,12 @@ extension CycleTable {
                 let time = fact.time(base: base)
                 switch fact.stage {
                 case .executed:
-                    if executions > 0 {
+                    if attempts > 0 {
                         end(hasEnded: true)
                         attempt = Attempt()
                         (failed, completed) = (nil, nil)
                     }
-                    executions += 1
+                    attempts += 1
                 case .completed where !fact.detail.contains(.unsuccessful): completed = completed ?? time
                 default: if fact.tells(.failure) { failed = failed ?? time }
                 }
@@ -205,15 +205,15 @@ extension CycleTable {
     func hasWaitingFailure(at slot: Int) -> Bool {
         withFacts(at: slot) { facts in
             var attempt = Attempt()
-            var executions = 0
+            var attempts = facts.untoldAttempts()
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
                 guard fact.stage == .executed else {
                     attempt.add(fact)
                     continue
                 }
-                if executions > 0 { attempt = Attempt() }
-                executions += 1
+                if attempts > 0 { attempt = Attempt() }
+                attempts += 1
             }
             return attempt.hasFinalFailure && attempt.failure(hasEnded: false, isClosing: false) == nil
         }

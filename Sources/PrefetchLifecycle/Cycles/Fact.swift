@@ -44,6 +44,8 @@ struct Fact: Comparable, Sendable {
         /// A dated event that tells of the cycle and is no other fact, where nothing else that is dated does yet: what is
         /// left of the cycle once its undated facts have moved to another pass.
         case told = 21
+        /// A fetch was answered with status 304.
+        case notModified = 22
     }
 
     /// The detail of a failure, a completion or a summary.
@@ -260,7 +262,7 @@ extension Fact {
     func arriving(after facts: Span<UInt64>, isWaiting: Bool) -> Fact {
         guard mayChangeFailure else { return self }
         var (before, after) = (Attempt(), Attempt())
-        var executions = 0
+        var attempts = facts.untoldAttempts(with: self)
         var (isAdded, hasEnded) = (false, false)
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
@@ -269,10 +271,10 @@ extension Fact {
                 isAdded = true
             }
             if fact.stage == .executed {
-                hasEnded = fact.value > value && executions > 0
+                hasEnded = fact.value > value && attempts > 0
                 if hasEnded { break }
-                if executions > 0 { (before, after) = (Attempt(), Attempt()) }
-                executions += 1
+                if attempts > 0 { (before, after) = (Attempt(), Attempt()) }
+                attempts += 1
             } else {
                 before.add(fact)
                 after.add(fact)

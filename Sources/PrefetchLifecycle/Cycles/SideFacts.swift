@@ -55,6 +55,7 @@ struct SideFacts {
         switch event.kind {
         case .contentMissing, .contentCacheFailed: event.reportsFallback ? .contentMissing : nil
         case .notificationDrift: .drifted
+        case .prefetchSuccess: event.status == 304 ? .notModified : nil
         case .prefetchUsedForNotification: isListed ? .used : nil
         case .notificationDelivered: isListed ? .delivered : nil
         default: nil

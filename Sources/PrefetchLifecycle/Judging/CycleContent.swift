@@ -29,7 +29,7 @@ struct CycleContent {
         judgeTTL(facts)
         if cycle.flags.contains(.contentMissing) { judgeFallback(facts, of: cycle, told) }
         if let used, let told { judgeUse(used, of: cycle, account, told) }
-        if let told, cycle.details.contains(.notModified) { judgeCalls(facts, of: cycle, told) }
+        if let told { judgeCalls(facts, of: cycle, told) }
     }
 
     /// Takes the loss of the content from the same cycle by another clock.
@@ -113,7 +113,7 @@ struct CycleContent {
         _ told: ToldContent
     ) {
         guard let clearing = told.latest([.cacheCleared], before: used)?.time else { return }
-        let cached = cycle.cached.time(base: cycle.base)
+        let cached = cycle.cached.time(base: cycle.base).flatMap { $0 <= used ? $0 : nil }
         let fetches = [account.usedSuccess, account.impliedSuccess, cached].compactMap(\.self)
         guard !fetches.contains(where: { $0.microseconds >= clearing.microseconds / 1_000 * 1_000 }) else { return }
         let isOlder =
@@ -126,25 +126,22 @@ struct CycleContent {
         if isOlder { cleared = clearing }
     }
 
-    /// The last call before each success of an attempt. Which of several successes was answered with 304 is not known, so
-    /// all of them must have been asked for without an ETag.
+    /// The last call before each success of an attempt that was answered with status 304.
     private mutating func judgeCalls(_ facts: Span<UInt64>, of cycle: Cycle, _ told: ToldContent) {
         var begin = Int64.min
-        var found: Timestamp?
-        for index in facts.indices {
+        for index in facts.indices where call == nil {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: cycle.base)
             switch fact.stage {
             case .executed: begin = time.microseconds
-            case .success:
-                guard let call = told.latest([.plainCall, .conditionalCall], through: time), call.tag == .plainCall,
-                    call.time.microseconds >= begin,
-                    time.microseconds - call.time.microseconds <= Int64(CycleTable.ownMicroseconds)
-                else { return }
-                found = found ?? call.time
+            case .notModified:
+                guard let last = told.latest([.plainCall, .conditionalCall], through: time), last.tag == .plainCall,
+                    last.time.microseconds >= begin,
+                    time.microseconds - last.time.microseconds <= Int64(CycleTable.ownMicroseconds)
+                else { continue }
+                call = last.time
             default: continue
             }
         }
-        call = found
     }
 }

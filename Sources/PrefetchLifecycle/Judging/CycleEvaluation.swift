@@ -150,7 +150,8 @@ struct CycleEvaluation {
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
         let isLaterSeen =
-            account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
+            account.hasBegun || delivered != nil
+            || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted, .isEnding])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
         return hasTimes && isOver ? .missed : .incomplete
@@ -241,6 +242,8 @@ struct CycleEvaluation {
             case .denied: denied = time
             case .granted: denied = nil
             case .scheduled:
+                // A line that tells of the scheduling before a denial is no scheduling behind it.
+                if hasTimes, facts.repeatsSubmission(index) { continue }
                 if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
                     return (time, denied)
                 }
@@ -333,6 +336,23 @@ struct CycleEvaluation {
         if LifecycleRules.isLead(minutes, from: begin, to: due) { return true }
         guard begin != window else { return false }
         return LifecycleRules.isLead(minutes, from: Timestamp(microseconds: begin.microseconds + 999_999), to: due)
+    }
+}
+
+extension Span<UInt64> {
+    /// Whether a submission was told shortly before, in the same or another form.
+    fileprivate func repeatsSubmission(_ place: Int) -> Bool {
+        let fact = Fact(rawValue: self[place])
+        guard fact.begin.isKnown else { return false }
+        for index in 0..<place {
+            let other = Fact(rawValue: self[index])
+            if other.stage == .scheduled, other.begin.key == fact.begin.key, other.begin.isKnown,
+                fact.value - other.value <= UInt64(LifecycleRules.oneSubmissionMicroseconds)
+            {
+                return true
+            }
+        }
+        return false
     }
 }
 

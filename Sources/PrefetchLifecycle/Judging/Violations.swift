@@ -25,6 +25,9 @@ enum LifecycleRules {
         microseconds <= minimumLeadSeconds * 1_000_000 - sameTimeMicroseconds
     }
 
+    /// `scheduledWhileDenied`: lines of one submission are this near to each other.
+    static let oneSubmissionMicroseconds: Int64 = 5 * 1_000_000
+
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
     /// `missedNotRescheduled`, `notRescheduledAfterLaunch`: a launch must be followed by a reaction within 5 minutes.
