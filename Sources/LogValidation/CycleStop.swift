@@ -170,9 +170,9 @@ struct LogCut: OptionSet, Hashable, Sendable {
         switch violation {
         case .executedWithoutScheduled: contains(.beginning)
         case .successWithoutExecuted, .failureWithoutExecuted: contains(Self.fetch)
-        case .usedWithoutSuccess: contains(Self.fetch) && !evidence.kinds.contains(.prefetchExecuted)
+        case .usedWithoutSuccess: contains(Self.fetch) && evidence.beginsInRun
         case .duplicateTerminal: contains(Self.fetch) && evidence.beginsWithResult && !evidence.contradictsItself
-        case .outOfOrder: contains(Self.fetch) && evidence.beginsWithResult
+        case .outOfOrder: contains(Self.fetch) && evidence.beginsInRun
         case .scheduledNotPersisted: contains(Self.scheduling)
         case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
         default: false
@@ -201,6 +201,15 @@ extension CycleEvidence {
 
     fileprivate func hasResult(since executed: Timestamp) -> Bool {
         Self.results.contains { kind in sighting(kind).map { $0.lastTime >= executed } ?? false }
+    }
+
+    private static let stepsOfRun: [EventKind] =
+        results + [.prefetchStarted, .apiCall, .contentCached, .contentCacheFailed, .prefetchUsedForNotification]
+
+    /// Whether a step of a run, or the use of its content, comes before all executions, so that its own is not in the log.
+    fileprivate var beginsInRun: Bool {
+        guard let executed = sighting(.prefetchExecuted)?.firstTime else { return true }
+        return Self.stepsOfRun.contains { kind in sighting(kind).map { $0.firstTime < executed } ?? false }
     }
 
     /// Whether a result comes before all executions, so that its own is not in the log.

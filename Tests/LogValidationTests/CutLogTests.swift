@@ -283,6 +283,34 @@ struct CutLogTests {
         #expect(try JudgedLog.judge(Array(lines.dropLast())).verdict(strict: true) == .coherent)
     }
 
+    @Test("a log that begins within a run does not hold what came before it against a later execution")
+    func cutBeforeAnotherRun() throws {
+        func broken(_ lines: [String]) throws -> [ViolationKind] {
+            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        let again = [
+            "2025-11-15T08:57:50Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T08:57:51Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T09:00:00Z)",
+            "2025-11-15T08:57:53Z [DNP-FETCH] Task completed (success=false, reason=SYSTEM)",
+            "2025-11-15T09:00:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T09:00:00Z",
+        ]
+        for head in ["Task completed (success=true)", "Cached content for scheduleId=daily-2"] {
+            #expect(try broken(["2025-11-15T08:57:30Z [DNP-FETCH] \(head)"] + again) == [])
+        }
+        #expect(try broken(again) == [.usedWithoutSuccess], "the log begins with its execution")
+        let started = [
+            "2025-11-15T08:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T09:00:00Z)",
+            "2025-11-15T08:56:50Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T08:56:53Z [DNP-FETCH] Fetch success (status=200)",
+        ]
+        #expect(try broken(started) == [])
+        let scheduled = [
+            "2025-11-15T08:40:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T09:00:00Z",
+            "2025-11-15T08:40:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T08:55:00Z)",
+        ]
+        #expect(try broken(scheduled + started) == [.outOfOrder])
+    }
+
     @Test("a device that travels may run a task two days after its scheduling, which a cut log does not show")
     func cutBeforeTravelling() throws {
         let lines = [

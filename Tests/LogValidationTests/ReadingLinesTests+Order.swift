@@ -88,6 +88,21 @@ extension ReadingLinesTests {
         #expect(broken(reversed) == broken(straight))
     }
 
+    @Test(
+        "content that is missing when a notification is due is that notification's, though an earlier one's delivery was not told",
+        arguments: ["2025-11-15T12:00:02Z", "2025-11-15T11:56:00Z", "2025-11-15T12:04:00Z"]
+    )
+    func missingContentOfTheNotificationThatIsDue(missing: String) throws {
+        let judgement = try JudgedLog.judge([
+            "2025-11-15T09:00:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T09:00:00Z",
+            "2025-11-15T11:40:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T12:00:00Z",
+            "2025-11-15T11:40:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T11:55:00Z)",
+            "\(missing) [DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "2025-11-15T12:04:00Z [DNP-SCHEDULER] Notification delivered (id=daily-3)",
+        ])
+        #expect(judgement.cycles.map(\.closed.outcome) == [.used, .fallback])
+    }
+
     @Test("a log's line that is cut within its id names no other cycle")
     func cutWithinAnId() throws {
         for length in 0..<8 {

@@ -48,6 +48,7 @@ extension LogDevice {
     /// The cycle whose delivery a line tells of: that of its stream, else the undelivered one whose notification time is
     /// nearest.
     private func deliveredCycle(_ line: LineInOrder) -> Int? {
+        if let due = dueNow(line) { return due }
         let mayBeLater = line.stream.isBackInDelivered || line.kind == .notificationDrift
         if let context = line.context, !cycles[context].isDelivered || mayBeLater, cycles[context].isNear(line.time) {
             return context
@@ -58,6 +59,17 @@ extension LogDevice {
             return context
         }
         return next ?? (line.kind == .notificationDrift ? cycles.indices.last : nil)
+    }
+
+    /// The undelivered cycle that is due at the time of a line, where that of its stream is due at another time: nobody told
+    /// of the end of its delivery.
+    private func dueNow(_ line: LineInOrder) -> Int? {
+        guard let time = line.time, let context = line.context, let due = cycles[context].due,
+            due.distance(to: time) > Self.latestDelivery, !line.stream.isBackInDelivered
+        else { return nil }
+        return nearest(time) { cycle in
+            !cycle.isDelivered && cycle.due.map { $0.distance(to: time) <= Self.latestDelivery } ?? false
+        }
     }
 
     /// The cycle without an id that a line of a delivery or a summary names: the undelivered one of the same process whose
