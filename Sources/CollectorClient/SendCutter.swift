@@ -80,14 +80,17 @@ struct SendCutter: Sendable {
     }
 
     /// Ends the input and returns the remaining batches.
-    mutating func finish(at now: Moment) throws(InputError) -> [SendBatch] {
-        if case .undecided(let bytes) = state { try decide(bytes, isWhole: true, now) }
+    ///
+    /// - Parameter isCut: whether reading was interrupted, so that a line or a document may lack its end. It is not sent:
+    ///   sent again from its beginning, it counts once.
+    mutating func finish(at now: Moment, isCut: Bool = false) throws(InputError) -> [SendBatch] {
+        if case .undecided(let bytes) = state, !isCut { try decide(bytes, isWhole: true, now) }
         var last: [UInt8] = []
         cutter.finish(into: &last)
-        if !last.isEmpty { try addLines(last, now) }
+        if !last.isEmpty, !isCut { try addLines(last, now) }
         switch state {
         case .undecided: break
-        case .document(let bytes): whole(.document, bytes, .document)
+        case .document(let bytes): if !isCut { whole(.document, bytes, .document) }
         case .events: break
         case .log(let bytes, _): finishLog(bytes, now)
         case .decoding(var log, _):

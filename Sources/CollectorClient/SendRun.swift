@@ -147,7 +147,8 @@ private struct InputReading: Sendable {
                 for batch in try cutter.tick(at: now) { put(.batch(batch)) }
                 progress(InputProgress(bytes: input.consumed, totalBytes: size, lines: cutter.account.lines))
             }
-            for batch in try cutter.finish(at: now) { put(.batch(batch)) }
+            let isCut = interruption?.isRaised == true
+            for batch in try cutter.finish(at: now, isCut: isCut) { put(.batch(batch)) }
         } catch {
             throw error.input == name ? error : InputError(input: name, problem: "\(error.input): \(error.problem)")
         }

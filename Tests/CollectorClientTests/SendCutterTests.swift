@@ -125,6 +125,30 @@ struct SendCutterTests {
         #expect(cut.batches[0].place(of: 1) == "line 2")
     }
 
+    @Test(
+        "what an interruption cuts is not sent: the last line, or a document",
+        arguments: [
+            (#"{"event":"a"}"# + "\n" + #"{"event":"#, "{\"event\":\"a\"}\n"),
+            ("[{\n}", ""), ("{", ""),
+            (
+                "2025-11-15T05:40:00Z [DNP-FETCH] BGTask handler invoked\n2025-11-15T05:40:01Z [DNP-FETCH] Fetch succ",
+                nil
+            ),
+        ]
+    )
+    func interrupted(input: String, sent: String?) throws {
+        var cutter = SendCutter(try LineFormat(), isLive: false)
+        let now = CutInput.moment(.zero)
+        var batches = try cutter.take(Array(input.utf8), at: now)
+        batches += try cutter.finish(at: now, isCut: true)
+        let texts = batches.map { String(decoding: $0.body, as: UTF8.self) }
+        if let sent {
+            #expect(texts.joined() == sent)
+        } else {
+            #expect(texts.count == 1 && texts[0].contains("prefetch_executed") && !texts[0].contains("success"))
+        }
+    }
+
     @Test("a document over the limit is refused with what to do")
     func largeDocument() throws {
         var cutter = SendCutter(try LineFormat(), isLive: false)

@@ -98,10 +98,14 @@ private struct PathCheck {
     init(_ reading: SettingsReading) {
         self.reading = reading
         checkStateDirectory(reading.configuration.stateDirectory)
-        for (index, listener) in reading.configuration.listeners.enumerated() {
+        let listeners = reading.configuration.listeners
+        for (index, listener) in listeners.enumerated() {
             if case .unix(let path, _, let group) = listener.endpoint { checkSocket(path, group, index) }
             if let refusal = ListeningSockets.refusal(listener) {
                 problems.append(ConfigurationProblem(reading.origin(of: "listen", index), "\(refusal)"))
+            } else if let other = listeners[..<index].first(where: { ListeningSockets.overlap($0, listener) }) {
+                let message = "\(listener.name) and \(other.name) have an address in common; list one of them"
+                problems.append(ConfigurationProblem(reading.origin(of: "listen", index), message))
             }
         }
         let followed = reading.configuration.followedFiles.map(\.path)

@@ -64,6 +64,26 @@ struct CheckConfigTests {
         #expect(verdict.warnings.map(\.variable) == ["DNP_TELEMETRY_JORNAL"])
     }
 
+    @Test("check-config names listeners of which only one can listen, however they are written")
+    func listenersWithAnAddressInCommon() async throws {
+        let taken = try await check(
+            "listen: [\"127.0.0.1:10910\", \"localhost:10910\", \":10910\", \":10911\", \"127.0.0.2:10910\"]\n"
+        )
+        #expect(taken.command.status == .code(1))
+        let found = taken.command.text.split(separator: "\n").map(String.init)
+        #expect(
+            found.contains {
+                $0.hasSuffix(":1: localhost:10910 and 127.0.0.1:10910 have an address in common; list one of them")
+            },
+            "\(found)"
+        )
+        #expect(found.contains { $0.contains(":1: :10910 and 127.0.0.1:10910 have") }, "\(found)")
+        #expect(!found.contains { $0.contains("10911") }, "\(found)")
+        #expect(found.contains { $0.contains("127.0.0.2:10910 and :10910 have") }, "\(found)")
+        let socket = try await check("listen: [unix:/tmp/a.sock, \"unix:/tmp/.//a.sock serve=lines\"]\n")
+        #expect(socket.command.text.contains("found unix:/tmp/.//a.sock twice"), "\(socket.command.text)")
+    }
+
     @Test("check-config names all problems at once: settings, their combinations, security files and paths")
     func checkConfigNamesEveryProblem() async throws {
         try await withTemporaryDirectory { directory in
