@@ -280,11 +280,10 @@ struct SettingsReading: Sendable {
 }
 
 extension Listener.Endpoint {
-    /// Whether both are the same socket, whatever its mode and group are and however its path is written.
+    /// Whether both are the same socket, whatever its mode and group are.
     fileprivate func isSamePlace(as other: Listener.Endpoint) -> Bool {
         switch (self, other) {
-        case (.unix(let path, _, _), .unix(let otherPath, _, _)):
-            FileAccess.resolved(path) == FileAccess.resolved(otherPath)
+        case (.unix(let path, _, _), .unix(let otherPath, _, _)): path == otherPath
         default: self == other
         }
     }

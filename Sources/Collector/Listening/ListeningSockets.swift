@@ -61,24 +61,6 @@ extension ListeningSockets {
     }
 }
 
-extension ListeningSockets {
-    /// Whether only one of two listeners can listen, because an address of one is among those of the other at the same port.
-    static func overlap(_ listener: Listener, _ other: Listener) -> Bool {
-        guard case .address(let host, let port) = listener.endpoint, port != 0,
-            case .address(let otherHost, port) = other.endpoint, host != otherHost
-        else { return false }
-        // On free ports, since the service that is checked for may be running, and on two, since one may be taken.
-        return (0..<2).allSatisfy { _ in
-            guard let first = try? open(listener, host: host, port: 0) else { return false }
-            defer { first.close() }
-            guard case .internet(_, let free) = first.place else { return false }
-            guard let second = try? open(other, host: otherHost, port: free) else { return true }
-            second.close()
-            return false
-        }
-    }
-}
-
 // MARK: Addresses
 
 extension ListeningSockets {

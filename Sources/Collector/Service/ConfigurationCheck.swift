@@ -103,8 +103,8 @@ private struct PathCheck {
             if case .unix(let path, _, let group) = listener.endpoint { checkSocket(path, group, index) }
             if let refusal = ListeningSockets.refusal(listener) {
                 problems.append(ConfigurationProblem(reading.origin(of: "listen", index), "\(refusal)"))
-            } else if let other = listeners[..<index].first(where: { ListeningSockets.overlap($0, listener) }) {
-                let message = "\(listener.name) and \(other.name) have an address in common; list one of them"
+            } else if let other = listeners[..<index].first(where: listener.overlaps) {
+                let message = "\(listener.name) and \(other.name) have a place in common; list one of them"
                 problems.append(ConfigurationProblem(reading.origin(of: "listen", index), message))
             }
         }
