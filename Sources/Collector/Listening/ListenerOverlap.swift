@@ -10,7 +10,8 @@ extension Listener {
     /// both are one path that is written in two ways. Where they are written alike they are named twice.
     func overlaps(_ other: Listener) -> Bool {
         switch (endpoint, other.endpoint) {
-        case (.address(let host, let port), .address(let otherHost, port)) where port != 0 && host != otherHost:
+        case (.address(let host, let port), .address(let otherHost, let otherPort))
+        where port != 0 && port == otherPort && host != otherHost:
             // On free ports, since the service that is checked for may be running, and on two, since one may be taken.
             (0..<2).allSatisfy { _ in Self.excludeEachOther(host, otherHost) }
         case (.unix(let path, _, _), .unix(let otherPath, _, _)) where path != otherPath:
