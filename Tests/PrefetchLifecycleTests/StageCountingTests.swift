@@ -157,9 +157,9 @@ struct StageCountingTests {
             [0, 1, 1, 1, 0, 0, 0, 0]
         ),
         History(
-            "a result half a minute before the execution of its attempt, whose completion follows",
+            "a result seconds before the execution of its attempt, whose failure is told again behind it",
             [
-                event("prefetch_failure", 30, #""reason":"NETWORK""#), event("prefetch_executed", 60),
+                event("prefetch_failure", 55, #""reason":"NETWORK""#), event("prefetch_executed", 60),
                 event("prefetch_failure", 62, #""reason":"NETWORK""#),
             ],
             [0, 1, 0, 1, 0, 0, 0, 0]

@@ -77,9 +77,9 @@ extension ViolationTests {
         Row(
             .duplicateTerminal,
             "in one attempt, or before it in another whose execution is not told",
-            "failure at 2025-11-15T05:43:00Z",
-            broken: cycle() + [TestEvent(.prefetchFailure, 380).reason(.network)],
-            kept: cycle() + [TestEvent(.prefetchFailure, 360).reason(.network)]
+            "failure at 2025-11-15T05:43:15Z",
+            broken: cycle() + [TestEvent(.prefetchFailure, 395).reason(.network)],
+            kept: cycle() + [TestEvent(.prefetchFailure, 394).reason(.network)]
         ),
         Row(
             .duplicateTerminal,

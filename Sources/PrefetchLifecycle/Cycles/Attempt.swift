@@ -171,7 +171,7 @@ struct Attempt {
 extension Span<UInt64> {
     /// 1 where the facts before the first execution are an attempt of their own, whose execution is not told; else 0.
     ///
-    /// They are where they end something more than 30 s before that execution, and it ends the same itself. Of stamps that are
+    /// They are where they end something more than 5 s before that execution, and it ends the same itself. Of stamps that are
     /// nearer the order may be wrong. More facts never make one attempt of two, so that no count falls. O(facts) where
     /// something ends before the first execution.
     ///
@@ -207,7 +207,8 @@ extension Span<UInt64> {
                 late.formUnion(ends)
             }
         }
-        let isFar = executed.value > firstEnd && executed.value - firstEnd > UInt64(LifecycleRules.longestRun)
+        let isFar =
+            executed.value > firstEnd && executed.value - firstEnd > UInt64(LifecycleRules.wrongOrderMicroseconds)
         return isFar && !early.isDisjoint(with: late) ? 1 : 0
     }
 }

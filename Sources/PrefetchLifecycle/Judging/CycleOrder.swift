@@ -127,6 +127,7 @@ struct CycleOrder {
                 note("executed", executed, before: "the task was scheduled", submission.time)
             }
         }
+        guard facts.untoldAttempts() == 0 else { return }
         // Where there are more executions, a result that is farther from the first one may be that of an attempt before.
         func isOwn(_ early: Int64) -> Bool {
             (executions == 1 || executed - early <= LifecycleRules.longestRun) && areOfOnePass(early, executed, facts)

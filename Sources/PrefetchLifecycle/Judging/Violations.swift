@@ -32,6 +32,8 @@ enum LifecycleRules {
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
     /// `missedNotRescheduled`, `notRescheduledAfterLaunch`: a launch must be followed by a reaction within 5 minutes.
     static let reactionMicroseconds: Int64 = 5 * 60 * 1_000_000
+    /// Attempts: a result that is stamped so long before the first execution may be its own.
+    static let wrongOrderMicroseconds: Int64 = 5 * 1_000_000
     /// `ranTooLong`: how long a task may run, after which iOS ends it: 30 s.
     static let longestRun: Int64 = 30 * 1_000_000
     /// `secondActiveTask`: today's and tomorrow's notification may wait at once on Android. So far apart their times are: a day,
