@@ -10,7 +10,7 @@ extension LifecycleFold {
     package static let layoutKey = "about"
     /// The version of the layout of cycles, installations and totals. Version 1 had no page that says so; version 2 had 17
     /// rules and no state of the rules across cycles that version 3 has; versions 4 and 5 have other identities. Version 6
-    /// tells each status 304 from others, of which a cycle had a bit in its details before.
+    /// tells each status 304 from others; before, a cycle had the bit of `Cycle.Details.isShownCounted` for it.
     static let stateVersion: UInt8 = 6
     /// The first version with the identities of today.
     private static let identitiesVersion: UInt8 = 5

@@ -112,7 +112,10 @@ extension LifecycleFold {
     /// A cycle as it closes: with the stages of which none waits any more.
     private func closing(_ slot: Int) -> Cycle {
         var cycle = cycles[slot]
-        if isReceiver { cycles.withFacts(at: slot) { cycle.flagToldStages($0) } }
+        cycles.withFacts(at: slot) { facts in
+            if isReceiver { cycle.flagToldStages(facts) }
+            cycle.takeListedAges(facts)
+        }
         return cycle
     }
 
@@ -127,7 +130,7 @@ extension LifecycleFold {
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
         let counts = cycles.stageCounts(at: slot, isClosing: true)
-        let kept = isReceiver ? OneTimeStages(cycles[slot], used: counted.used) : OneTimeStages()
+        let kept = isReceiver ? OneTimeStages(cycles[slot]) : OneTimeStages()
         counted.count(counts, closingTerms, into: &groups[group])
         cycle.countUse(&counted, into: &groups[group])
         let tally = groups.tally(of: group) - before
@@ -136,7 +139,7 @@ extension LifecycleFold {
             if !counted.isWithin(counts) { apply(counted.correct(to: counts), of: cycle, at: slot) }
             countByOwnTime(of: cycle, at: slot)
         }
-        cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
+        cycle.countOneTimeStages(since: kept, into: &groups[group])
         cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
         noteClosed(cycle, at: slot)

@@ -107,6 +107,7 @@ extension LifecycleFold {
         reconcile(groups.tally(of: group) - before, byStageAt: slot, from: givers.map(\.slot), in: group)
         for giver in givers where giver.wasHalf { _ = closeHalf(.undated, at: giver.slot) }
         if isReceiver, !wasHalf, let half = cycles.half(at: slot) { countHalf(half, at: slot, isOpen: false) }
+        for giver in givers { forgetTask(of: giver.slot) }
         for slot in givers.map(\.slot) + [slot] { updateTask(of: slot) }
     }
 

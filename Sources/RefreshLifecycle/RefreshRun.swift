@@ -105,7 +105,12 @@ struct RefreshRun {
 
     mutating func add(_ fact: RefreshFact, at place: Int) {
         latest = max(latest, fact.time)
-        if fact.isAssumed { hasAssumedTimes = true } else { reachesFrom = reachesFrom ?? fact.time }
+        if !fact.isAssumed {
+            reachesFrom = reachesFrom ?? fact.time
+        } else if fact.kind != .checked || reachesFrom == nil {
+            // Of a check among lines with stamps no rule compares the time.
+            hasAssumedTimes = true
+        }
         if fact.has(RefreshFact.outcomeCounted) { isOutcomeCounted = true }
         if fact.has(RefreshFact.judged) { isJudged = true }
         if fact.isEnd, end == nil { end = (max(fact.time, begin), place, fact.kind) }

@@ -126,6 +126,47 @@ struct BareLogTests {
         }
     }
 
+    @Test("a line without a stamp whose time no rule compares does not keep the others from being judged")
+    func lineThatNoRuleCompares() throws {
+        let judgement = try JudgedLog.judge([
+            "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "[DNP-STORAGE] Persisted schedule to DB (id=n1, type=DAILY, time=2025-11-15T05:53:00Z)",
+            "2025-11-15T05:50:09Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T05:50:12Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=60)",
+            "2025-11-15T05:57:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:57:00Z [DNP-SCHEDULER] Notification delivered (id=n1, title=x)",
+        ])
+        #expect(judgement.cycles.flatMap(\.closed.violations).map(\.kind) == [.staleContentUsed, .driftExceeded])
+        let runs = try JudgedLog.judge([
+            "2025-11-15T05:53:00Z [BackgroundRefresh] Background refresh task started",
+            "[BackgroundRefresh] Last test was 100 days ago. Available: true",
+            "2025-11-15T05:53:01Z [BackgroundRefresh] Sent test available notification",
+            "2025-11-15T05:53:02Z [BackgroundRefresh] Background refresh completed in 2.00s with success: true",
+            "2025-11-15T11:53:00Z [BackgroundRefresh] Background refresh task started",
+            "[BackgroundRefresh] Last test was 100 days ago. Available: true",
+            "2025-11-15T11:53:01Z [BackgroundRefresh] Sent test available notification",
+            "2025-11-15T11:53:02Z [BackgroundRefresh] Background refresh completed in 2.00s with success: true",
+        ])
+        #expect(
+            runs.refresh.listed.map { $0.closed.violations.contains { $0.kind == .notifiedAgain } } == [false, true]
+        )
+    }
+
+    @Test("a warp of the clock that is told without a stamp holds from the lines before it on")
+    func warpWithoutAStamp() throws {
+        let judgement = try JudgedLog.judge([
+            "2025-11-15T04:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T04:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "[DNP-FETCH] Time warp simulated: +60 minutes",
+            "2025-11-15T04:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "2025-11-15T04:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
+            "2025-11-15T04:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T04:53:02Z [DNP-SCHEDULER] Notification delivered (id=n1, title=x)",
+        ])
+        #expect(judgement.cycles.flatMap(\.closed.violations).isEmpty)
+        #expect(judgement.cycles.map(\.closed.isTimeWarped) == [true])
+    }
+
     @Test("the same line with a stamp and without one is one event, and others behind it are told by their order")
     func toldWithAndWithoutStamp() throws {
         let handler = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"

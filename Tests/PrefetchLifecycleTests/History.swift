@@ -5,18 +5,23 @@ import TestSupport
 
 /// Random events of some installations and of every kind, as correct senders report them:
 ///
-/// - each schedule has one notification time, and an event that is sent in several forms names both of them once;
+/// - each schedule has one notification time, or one a day, and an event that is sent in several forms names both of them once;
 /// - each attempt has one result, and a failure without a reason gets none later;
 /// - the events of an installation name the same platform and version, or none;
 /// - an installation is denied notifications once, and has three tasks at most.
 struct History {
     var random: SplitMix64
     private(set) var events: [TestEvent] = []
+    /// Whether all cycles of an installation are passes of one schedule.
+    private let isDaily: Bool
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isDaily: Bool = false) {
+        self.isDaily = isDaily
         random = SplitMix64(seed: seed)
         for installation in 0..<UInt64.random(in: 1...3, using: &random) { add(installation) }
     }
+
+    private func name(of cycle: Int) -> String { isDaily ? "daily" : "cycle-\(cycle)" }
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
@@ -47,7 +52,7 @@ struct History {
             let hasSchedule = hasBoth || chance(60)
             let hasDue = hasBoth || !hasSchedule || chance(30)
             return event.addressed(
-                id: hasSchedule ? "cycle-\(cycle)" : nil,
+                id: hasSchedule ? name(of: cycle) : nil,
                 due: hasDue ? Double(cycle) * 86_400 + 900 : nil
             )
         }
@@ -77,8 +82,9 @@ struct History {
         }
         // A result that names another time than its schedule.
         let other =
-            chance(10) ? [TestEvent(.prefetchSuccess, day + 64).addressed(id: "cycle-\(cycle)", due: day + 902)] : []
-        return told.map { $0.addressed(id: "cycle-\(cycle)", due: day + 900) } + other
+            !isDaily && chance(10)
+            ? [TestEvent(.prefetchSuccess, day + 64).addressed(id: name(of: cycle), due: day + 902)] : []
+        return told.map { $0.addressed(id: name(of: cycle), due: day + 900) } + other
     }
 
     /// Events of no cycle.

@@ -99,6 +99,47 @@ struct HistoryTests {
         }
     }
 
+    @Test(
+        "passes of a daily schedule are the same in any order of events that may not name their time",
+        arguments: 0..<24
+    )
+    func passesAreTheSameInAnyOrder(seed: UInt64) throws {
+        let history = History(seed: seed, isDaily: true).events
+        var random = SplitMix64(seed: seed + 5_000)
+        var expected: [String]?
+        for _ in 0..<8 {
+            var fold = LifecycleFold.keeping(deduplicates: false)
+            for batch in Retold(history, &random).batches { try fold.apply(batch) }
+            fold.finish()
+            let cycles = Result(&fold).cycles
+            guard let known = expected else {
+                expected = cycles
+                continue
+            }
+            guard cycles != known else { continue }
+            Issue.record("\(Set(cycles).symmetricDifference(known).sorted().joined(separator: "\n"))")
+            return
+        }
+    }
+
+    @Test("passes of a daily schedule count the same in any order, and nothing twice", arguments: 0..<64)
+    func passesCountTheSameInAnyOrder(seed: UInt64) throws {
+        let history = History(seed: seed, isDaily: true).events
+        var random = SplitMix64(seed: seed + 6_000)
+        var expected: [String: [UInt64]]?
+        for _ in 0..<8 {
+            var fold = LifecycleFold.keeping()
+            for batch in Retold(history, &random).batches { try fold.accept(batch) }
+            fold.finish()
+            let counts = fold.namedTotals.mapValues { totals in
+                totals.stages + totals.delivered.indices.map { totals.delivered[$0] }
+                    + [totals.fallbacks, totals.driftExceeded, totals.retries, totals.expired, totals.missedWindow]
+            }
+            try #require(expected.map { $0 == counts } ?? true, "\(counts), not \(expected ?? [:])")
+            expected = counts
+        }
+    }
+
     @Test("random histories continue from a checkpoint like those that never stopped", arguments: 0..<10)
     func historyContinuesFromACheckpoint(seed: UInt64) throws {
         var random = SplitMix64(seed: seed + 2_000)

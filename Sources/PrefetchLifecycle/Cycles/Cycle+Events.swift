@@ -13,7 +13,7 @@ extension Cycle {
     ) -> Insertion {
         postponeClosing(after: event.kind, terms)
         guard !flags.contains(.isLong) else { return .full }
-        let before = OneTimeStages(self, used: countedUse)
+        let before = OneTimeStages(self)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
             let isMarked = terms.countsByArrival && fact.mayChangeFailure
@@ -32,7 +32,7 @@ extension Cycle {
             }
         }
         if !terms.waiting.contains(.used) { countUse(&counted, into: &totals) }
-        if terms.countsByArrival { countOneTimeStages(counted, since: before, into: &totals) }
+        if terms.countsByArrival { countOneTimeStages(since: before, into: &totals) }
         self.counted = counted
         return insertion
     }
@@ -63,10 +63,10 @@ extension Cycle {
         case .leadCapped: details.insert(.isLeadCapped)
         case .prefetchUsedForNotification:
             used.include(event.timestamp, base: base)
-            if event.isAgeCounted { flags.insert(.ageCounted) }
+            if event.isAgeCounted, !isOnlyListed(event) { flags.insert(.ageCounted) }
         case .notificationDelivered:
             delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
-            if (event.clockSkew ?? 0).magnitude > 1_000_000 { details.insert(.isDeliverySkewed) }
+            if event.isDeliverySkewed { details.insert(.isDeliverySkewed) }
         case .contentMissing, .contentCacheFailed:
             if event.reportsFallback, !waiting.contains(.fallback) { flags.insert(.contentMissing) }
         case .notificationDrift: if !waiting.contains(.drifted) { flags.insert(.drifted) }
@@ -74,8 +74,27 @@ extension Cycle {
         }
         if event.isTold { details.insert(.isTold) }
         guard event.opensCycle else { return }
-        if let told = event.ageAtDelivery { age = max(age ?? 0, told) }
-        if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
+        if let told = event.ageAtDelivery, !isOnlyListed(event) { age = max(age ?? 0, told) }
+        // No rule compares the time of these.
+        if event.isTimeAssumed, event.kind != .schedulePersisted, event.kind != .leadCapped {
+            flags.insert(.hasAssumedTimes)
+        }
+    }
+
+    /// Whether the age that an event tells is in its fact alone, since it may be that of another pass.
+    private func isOnlyListed(_ event: borrowing Event) -> Bool {
+        guard event.scheduledFor == nil, event.kind.keptOnce != nil, let due else { return false }
+        return CycleTable.isDistant(event.timestamp, from: due)
+    }
+
+    /// Takes the ages that may have been those of another pass, once none will be told.
+    mutating func takeListedAges(_ facts: Span<UInt64>) {
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard isDistant(fact), let told = fact.age else { continue }
+            age = max(age ?? 0, told)
+            if fact.isAgedUse { flags.insert(.ageCounted) }
+        }
     }
 
     /// Flags the stages that waited and wait no more.
@@ -113,8 +132,14 @@ extension Cycle {
         func isGone(_ stage: Fact.Stage) -> Bool {
             moved.contains { $0.stage == stage } && !rest.contains { Fact(rawValue: $0).stage == stage }
         }
-        used = earliest(.used, instead: used)
-        delivered = earliest(.delivered, instead: delivered)
+        if moved.contains(where: { $0.stage == .scheduled && $0.begin.isKnown }) { window = earliestBegin(of: rest) }
+        for stage in Self.keptOnce { self[kept: stage] = earliest(stage, instead: self[kept: stage]) }
+        if moved.contains(where: \.isAgedUse), !rest.contains(where: { Fact(rawValue: $0).isAgedUse }) {
+            flags.remove(.ageCounted)
+        }
+        if moved.contains(where: \.isSkewedDelivery), !rest.contains(where: { Fact(rawValue: $0).isSkewedDelivery }) {
+            details.remove(.isDeliverySkewed)
+        }
         let goneAge = moved.compactMap(\.age).max()
         if let goneAge, let age, CodedTTL(age).seconds == goneAge {
             self.age = rest.compactMap { Fact(rawValue: $0).age }.max()
@@ -126,6 +151,20 @@ extension Cycle {
         else { return }
         flags.remove(.isEnding)
         closesAt = max(closesAt, closing(terms))
+    }
+
+    /// The earliest begin of some of its submissions.
+    private func earliestBegin(of facts: [UInt64]) -> EarliestTime {
+        var earliest = EarliestTime()
+        let window = window.time(base: base)
+        for word in facts {
+            let fact = Fact(rawValue: word)
+            guard fact.stage == .scheduled,
+                let begin = fact.begin.begin(at: fact.time(base: base), window: window, due: due)
+            else { continue }
+            earliest.include(begin, base: base)
+        }
+        return earliest
     }
 
     /// Gets no verdict of its own where another pass of its schedule has taken all that was told of it.
@@ -143,13 +182,19 @@ extension Cycle {
             if let told = fact.age { age = max(age ?? 0, told) }
             switch fact.stage {
             case .scheduled:
-                if let begin = fact.begin.begin(at: time, window: giver.window.time(base: giver.base), due: due) {
-                    window.include(begin, base: base)
+                // To the second, unless it is the earliest one of the pass that gives it.
+                if let begin = fact.begin.begin(at: time, window: nil, due: due) {
+                    let known = giver.window.time(base: giver.base)
+                    window.include(known?.wholeSeconds == begin.wholeSeconds ? known ?? begin : begin, base: base)
                 }
             case .used:
                 used.include(time, base: base)
-                if fact.age != nil { flags.insert(.ageCounted) }
-            case .delivered: delivered.include(time, base: base)
+                if fact.isAgedUse { flags.insert(.ageCounted) }
+            case .delivered:
+                delivered.include(time, base: base)
+                if fact.isSkewedDelivery { details.insert(.isDeliverySkewed) }
+            case .started: started.include(time, base: base)
+            case .cached: cached.include(time, base: base)
             case .contentMissing: flags.insert(.contentMissing)
             case .drifted: flags.insert(.drifted)
             case .summary: flags.insert(.isEnding)
@@ -175,6 +220,11 @@ extension Cycle {
         closesAt = max(closesAt, other.closesAt)
         group = max(group, other.group)
     }
+}
+
+extension Fact {
+    /// Whether it is a use that told the age of its content, which counts on arrival.
+    fileprivate var isAgedUse: Bool { stage == .used && age != nil }
 }
 
 extension Cycle.Flags {
@@ -208,6 +258,9 @@ extension Event {
 
     /// The event time by the receiver's clock, where `sentAt` gave the clock skew (docs/lifecycle.md, Time).
     var receiverTime: Timestamp { Timestamp(microseconds: timestamp.microseconds &+ (clockSkew ?? 0)) }
+
+    /// Whether the receiver's clock is more than a second from the device's.
+    var isDeliverySkewed: Bool { (clockSkew ?? 0).magnitude > 1_000_000 }
 
     /// Whether it reports content fetched on demand.
     var reportsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
@@ -251,7 +304,7 @@ extension Event {
         switch kind {
         case .prefetchSuccess: return status == 304
         case .contentMissing, .contentCacheFailed, .notificationDrift: return true
-        case .prefetchUsedForNotification, .notificationDelivered: return true
+        case .prefetchUsedForNotification, .notificationDelivered, .prefetchStarted, .contentCached: return true
         case .prefetchScheduled: return ttl != nil || minutes != nil && leadAgrees == nil
         default: return ttl != nil
         }
@@ -274,18 +327,15 @@ extension EventKind {
 struct OneTimeStages {
     let isFallback: Bool
     let hasDrifted: Bool
-    /// Whether the notification was delivered with prefetched content.
-    let isShown: Bool
 
     /// None of them.
     init() {
-        (isFallback, hasDrifted, isShown) = (false, false, false)
+        (isFallback, hasDrifted) = (false, false)
     }
 
-    init(_ cycle: Cycle, used: UInt8) {
+    init(_ cycle: Cycle) {
         isFallback = cycle.flags.contains(.contentMissing)
         hasDrifted = cycle.flags.contains(.drifted)
-        isShown = cycle.delivered.isKnown && used > 0
     }
 }
 
@@ -301,31 +351,44 @@ extension Cycle {
     /// Counts the stages that count once and that no later event can revoke.
     ///
     /// - Parameters:
-    ///   - counted: what has been counted of the cycle.
     ///   - before: the stages before the event.
-    func countOneTimeStages(
-        _ counted: CountedStages,
-        since before: OneTimeStages,
-        into totals: inout LifecycleTotals
-    ) {
-        let now = OneTimeStages(self, used: counted.used)
+    func countOneTimeStages(since before: OneTimeStages, into totals: inout LifecycleTotals) {
+        let now = OneTimeStages(self)
         if now.isFallback, !before.isFallback {
             totals.fallbacks += 1
             totals.increments += 1
         }
         if now.hasDrifted, !before.hasDrifted { totals.countDrift() }
-        if now.isShown, !before.isShown { totals.count(.prefetched) }
     }
 
-    /// Counts what waits for the close: a delivery without prefetched content, and a drift that the app did not report.
+    /// Whether events that are of no other pass tell that its notification was delivered with prefetched content.
+    func isShown(_ facts: Span<UInt64>) -> Bool {
+        guard let delivered = delivered.time(base: base) else { return false }
+        // Known by its schedule alone, it may be several passes.
+        if due == nil, let used = used.time(base: base), CycleTable.isDistant(used, from: delivered) { return false }
+        return isCertain(.delivered, facts) && isCertain(used.isKnown ? .used : .summary, facts)
+    }
+
+    private func isCertain(_ stage: Fact.Stage, _ facts: Span<UInt64>) -> Bool {
+        var isListed = false
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard fact.stage == stage else { continue }
+            if !isDistant(fact) { return true }
+            isListed = true
+        }
+        return !isListed
+    }
+
+    /// Counts what waits for the close: a delivery, unless it has been counted, and a drift that the app did not report.
     ///
     /// - Parameter toleratedDrift: how far a delivery may be from its time, in microseconds.
     func countAtClosing(_ counted: CountedStages, toleratedDrift: Int64, into totals: inout LifecycleTotals) {
         if !flags.contains(.drifted), let drift, LifecycleRules.isDrift(drift, beyond: toleratedDrift) {
             totals.countDrift()
         }
-        guard delivered.isKnown, counted.used == 0 else { return }
-        totals.count(flags.contains(.contentMissing) ? .onDemand : .none)
+        guard delivered.isKnown, !details.contains(.isShownCounted) else { return }
+        totals.count(counted.used > 0 ? .prefetched : flags.contains(.contentMissing) ? .onDemand : .none)
     }
 
     /// The delivery minus the notification time, in microseconds.
@@ -336,7 +399,7 @@ extension Cycle {
 }
 
 extension LifecycleTotals {
-    fileprivate mutating func count(_ content: DeliveredContent) {
+    mutating func count(_ content: DeliveredContent) {
         delivered[Int(content.rawValue)] += 1
         increments += 1
     }
@@ -352,13 +415,11 @@ extension OneTimeStages {
     init(_ before: [OneTimeStages], without after: [OneTimeStages]) {
         isFallback = before.count { $0.isFallback } > after.count { $0.isFallback }
         hasDrifted = before.count { $0.hasDrifted } > after.count { $0.hasDrifted }
-        isShown = before.count { $0.isShown } > after.count { $0.isShown }
     }
 
     /// The union over several cycles.
     init(_ all: [OneTimeStages]) {
         isFallback = all.contains { $0.isFallback }
         hasDrifted = all.contains { $0.hasDrifted }
-        isShown = all.contains { $0.isShown }
     }
 }

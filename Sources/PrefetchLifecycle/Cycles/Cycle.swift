@@ -70,6 +70,8 @@ struct Cycle: Sendable {
         static let leadAgrees = Details(rawValue: 1 << 4)
         /// A result named another notification time, and its cycle was taken into this one.
         static let timeDiffers = Details(rawValue: 1 << 5)
+        /// Its delivery with prefetched content has been counted.
+        static let isShownCounted = Details(rawValue: 1 << 6)
         /// The receiver's clock, by which it was delivered, is more than a second from the device's.
         static let isDeliverySkewed = Details(rawValue: 1 << 7)
     }

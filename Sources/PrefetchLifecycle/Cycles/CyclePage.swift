@@ -87,6 +87,10 @@ struct CyclePage {
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             var counted = CountedStages()
             for place in 0..<CountedStages.count { counted[place] = try reader.integer() }
+            if version < 6 {
+                let isShown = cycle.delivered.isKnown && counted.used > 0
+                if isShown { cycle.details.insert(.isShownCounted) } else { cycle.details.remove(.isShownCounted) }
+            }
             let count: UInt16 = try reader.integer()
             guard version == 1 || cycle.flags.contains(.isLong) else {
                 if seconds >= 0 { cycle.age = seconds }

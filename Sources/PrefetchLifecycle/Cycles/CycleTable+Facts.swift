@@ -24,11 +24,7 @@ extension CycleTable {
         into totals: inout LifecycleTotals
     ) -> Bool {
         var former = KeptOnce()
-        switch event.kind {
-        case .prefetchUsedForNotification: former = KeptOnce(time: self[slot].used, age: self[slot].age)
-        case .notificationDelivered: former.time = self[slot].delivered
-        default: break
-        }
+        if let stage = event.kind.keptOnce { former = KeptOnce(stage, of: self[slot]) }
         var mayMoveFailures = false
         if event.mayMoveFailures, terms.countsByArrival, !terms.waiting.contains(.failure) {
             mayMoveFailures = hasFacts(after: event.timestamp, at: slot)
@@ -43,7 +39,18 @@ extension CycleTable {
             add(Fact(.told, at: event.timestamp, base: self[slot].base), at: slot, limit: limit)
         }
         if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
+        if terms.countsByArrival { countShown(at: slot, into: &totals) }
         return true
+    }
+
+    /// Counts the delivery with prefetched content, once nothing of it may be of another pass.
+    mutating func countShown(at slot: Int, into totals: inout LifecycleTotals) {
+        let cycle = self[slot]
+        guard cycle.delivered.isKnown, !cycle.details.contains(.isShownCounted), counted(at: slot).used > 0,
+            withFacts(at: slot, { cycle.isShown($0) })
+        else { return }
+        totals.count(.prefetched)
+        update(slot) { _ = $0.details.insert(.isShownCounted) }
     }
 
     /// Adds what an event tells beside its stage.
@@ -57,20 +64,12 @@ extension CycleTable {
         limit: Int
     ) {
         var isListed = mayBelongElsewhere(event, slot)
-        switch event.kind {
-        case .prefetchUsedForNotification:
+        if let stage = event.kind.keptOnce {
             if isListed {
-                list(former.time, former.age, as: .used, at: slot, limit: limit)
+                list(former, as: stage, at: slot, limit: limit)
             } else {
-                isListed = has(.used, at: slot)
+                isListed = has(stage, at: slot)
             }
-        case .notificationDelivered:
-            if isListed {
-                list(former.time, nil, as: .delivered, at: slot, limit: limit)
-            } else {
-                isListed = has(.delivered, at: slot)
-            }
-        default: break
         }
         let side = SideFacts(event, bytes, base: self[slot].base, isListed: isListed)
         for index in 0..<side.count { add(side.facts[index], at: slot, limit: limit) }
@@ -94,11 +93,11 @@ extension CycleTable {
         (time.microseconds &- due.microseconds).magnitude > ownMicroseconds
     }
 
-    /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.
-    mutating func list(_ kept: EarliestTime, _ age: Int64?, as stage: Fact.Stage, at slot: Int, limit: Int) {
+    /// Lists what the cycle has kept once, before others are listed with it of which one may be moved.
+    mutating func list(_ kept: KeptOnce, as stage: Fact.Stage, at slot: Int, limit: Int) {
         let base = self[slot].base
-        guard let time = kept.time(base: base), !has(stage, at: slot) else { return }
-        add(Fact(stage, detail: age.map { CodedTTL($0).rawValue } ?? 0, at: time, base: base), at: slot, limit: limit)
+        guard let time = kept.time.time(base: base), !has(stage, at: slot) else { return }
+        add(Fact(stage, detail: kept.detail, at: time, base: base), at: slot, limit: limit)
     }
 }
 
@@ -112,12 +111,6 @@ extension Event {
     }
 }
 
-/// What a cycle keeps once of its uses or its deliveries.
-private struct KeptOnce {
-    var time = EarliestTime()
-    var age: Int64?
-}
-
 extension LongCycle {
     /// Applies an event to a cycle with these facts, and counts it; false when they are full.
     mutating func apply(
@@ -127,7 +120,7 @@ extension LongCycle {
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
-        let before = OneTimeStages(cycle, used: counted.used)
+        let before = OneTimeStages(cycle)
         var insertion = Cycle.Insertion.known
         if let fact = Fact(event, base: cycle.base),
             fact.stage != .summary || cycle.isDistant(fact) || fact.addsInformation(to: facts.span, of: cycle)
@@ -141,7 +134,7 @@ extension LongCycle {
         cycle.record(event, waiting: terms.waiting)
         if insertion == .inserted { count(cycle, terms, into: &totals) }
         if !terms.waiting.contains(.used) { cycle.countUse(&counted, into: &totals) }
-        if terms.countsByArrival { cycle.countOneTimeStages(counted, since: before, into: &totals) }
+        if terms.countsByArrival { cycle.countOneTimeStages(since: before, into: &totals) }
         return true
     }
 

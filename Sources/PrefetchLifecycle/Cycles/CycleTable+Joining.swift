@@ -25,7 +25,7 @@ extension CycleTable {
             return nil
         }
         let counted = [slot, other].map { self.counted(at: $0) }
-        let kept = [(slot, counted[0]), (other, counted[1])].map { OneTimeStages(self[$0.0], used: $0.1.used) }
+        let kept = [slot, other].map { OneTimeStages(self[$0]) }
         let dropped = droppedRetries(at: slot) &+ droppedRetries(at: other)
         var waited = StageTimes()
         for half in [slot, other] { note(&waited, at: half) }
@@ -33,15 +33,13 @@ extension CycleTable {
         remove(other)
         learn(due: due, at: joined)
         var moved = facts.map { $0.moved(from: taken.base, to: base) }
-        for (stage, own, other) in [
-            (Fact.Stage.used, self[joined].used, taken.used), (.delivered, self[joined].delivered, taken.delivered),
-        ] {
-            let isTakenListed = moved.contains { $0.stage == stage }
-            let ages = stage == .used ? (self[joined].age, taken.age) : (nil, nil)
-            if isTakenListed { list(own, ages.0, as: stage, at: joined, limit: limit) }
-            if !isTakenListed, has(stage, at: joined), let time = other.time(base: taken.base) {
-                let age = ages.1.map { CodedTTL($0).rawValue } ?? 0
-                moved.append(Fact(stage, detail: age, at: time, base: base))
+        for stage in Cycle.keptOnce {
+            if moved.contains(where: { $0.stage == stage }) {
+                list(KeptOnce(stage, of: self[joined]), as: stage, at: joined, limit: limit)
+            } else if has(stage, at: joined) {
+                let kept = KeptOnce(stage, of: taken)
+                guard let time = kept.time.time(base: taken.base) else { continue }
+                moved.append(Fact(stage, detail: kept.detail, at: time, base: base))
             }
         }
         if terms.countsByArrival, counted[1].hasFailures, !counted[0].hasFailures {
@@ -64,6 +62,7 @@ extension CycleTable {
         var sum = counted[0]
         sum.add(counted[1])
         countAgain(joined, sum, since: OneTimeStages(kept), terms, into: &totals)
+        if terms.countsByArrival { countShown(at: joined, into: &totals) }
         if terms.countsByArrival { keepCountedReasons(at: joined) }
         return (joined, waited)
     }
@@ -96,7 +95,8 @@ extension CycleTable {
     /// Counts what waited because the cycle was known by one name alone.
     mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
         let counted = counted(at: slot)
-        countAgain(slot, counted, since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
+        countAgain(slot, counted, since: OneTimeStages(self[slot]), terms, into: &totals)
+        if terms.countsByArrival { countShown(at: slot, into: &totals) }
     }
 
     /// Moves to a cycle that has learnt its notification time what is nearer to it than to the other passes of its
@@ -123,7 +123,7 @@ extension CycleTable {
         let others = passes.map(\.slot)
         if terms.countsByArrival { for changed in others + [slot] { keepCountedReasons(at: changed) } }
         var counted = counted(at: slot)
-        let kept = OneTimeStages(self[slot], used: counted.used)
+        let kept = OneTimeStages(self[slot])
         let givers = others.compactMap { take(from: $0, to: slot, due, limit: limit, terms) }
         guard !givers.isEmpty else { return [] }
         let wanted = stageCounts(at: slot, isClosing: false)
@@ -138,13 +138,27 @@ extension CycleTable {
                 only: giver.stages
             )
             counted.add(surplus)
-            left.append(OneTimeStages(self[giver.slot], used: remaining.used))
+            left.append(OneTimeStages(self[giver.slot]))
             countAgain(giver.slot, remaining, since: left[left.count - 1], terms, into: &totals)
         }
         let since = OneTimeStages([kept] + givers.map(\.kept), without: left)
         countAgain(slot, counted, since: since, terms, into: &totals)
+        if terms.countsByArrival {
+            takeShown(from: givers.map(\.slot), to: slot)
+            countShown(at: slot, into: &totals)
+        }
         if terms.countsByArrival { for changed in givers.map(\.slot) + [slot] { keepCountedReasons(at: changed) } }
         return givers.map { ($0.slot, $0.wasHalf) }
+    }
+
+    /// Takes over that a delivery with prefetched content has been counted, where what was counted has moved.
+    private mutating func takeShown(from givers: [Int], to slot: Int) {
+        func isShown(_ slot: Int) -> Bool { self[slot].delivered.isKnown && counted(at: slot).used > 0 }
+        guard isShown(slot), !self[slot].details.contains(.isShownCounted),
+            let giver = givers.first(where: { self[$0].details.contains(.isShownCounted) && !isShown($0) })
+        else { return }
+        update(giver) { _ = $0.details.remove(.isShownCounted) }
+        update(slot) { _ = $0.details.insert(.isShownCounted) }
     }
 
     /// A cycle that facts were taken from, as it was before.
@@ -188,28 +202,18 @@ extension CycleTable {
             slot: other,
             wasHalf: half(at: other) != nil,
             counted: counted,
-            kept: OneTimeStages(giver, used: counted.used),
+            kept: OneTimeStages(giver),
             stages: moved.reduce(into: []) { $0.formUnion($1.stages) }
         )
         replaceFacts(at: other, rest)
         update(other) { $0.forget(moved, keeping: rest, terms) }
         // What is moved may be of yet another pass: its own is kept beside it.
         for fact in moved {
-            switch fact.stage {
-            case .used: list(taker.used, taker.age, as: .used, at: slot, limit: limit)
-            case .delivered: list(taker.delivered, nil, as: .delivered, at: slot, limit: limit)
-            default: continue
-            }
+            guard let stage = fact.stage else { continue }
+            list(KeptOnce(stage, of: taker), as: stage, at: slot, limit: limit)
         }
         for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
         update(slot) { $0.record(moved, from: giver, terms) }
-        for member in [\Cycle.started, \Cycle.cached] {
-            guard let time = giver[keyPath: member].time(base: giver.base),
-                PassDistance(due, time) < PassDistance(formerDue, time)
-            else { continue }
-            update(other) { $0[keyPath: member] = EarliestTime() }
-            update(slot) { $0[keyPath: member].include(time, base: $0.base) }
-        }
         if rest.isEmpty { update(other) { $0.forgetTold() } }
         return before
     }
@@ -234,7 +238,7 @@ extension CycleTable {
         update(slot) { $0.flags = cycle.flags }
         counted.count(stageCounts(at: slot, isClosing: false), terms, into: &totals)
         if !terms.waiting.contains(.used) { cycle.countUse(&counted, into: &totals) }
-        if terms.countsByArrival { cycle.countOneTimeStages(counted, since: kept, into: &totals) }
+        if terms.countsByArrival { cycle.countOneTimeStages(since: kept, into: &totals) }
         setCounted(counted, at: slot)
     }
 

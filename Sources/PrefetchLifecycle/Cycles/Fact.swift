@@ -31,8 +31,8 @@ struct Fact: Comparable, Sendable {
         case contentHashUsed = 13
         /// The `ttl` of content that another event than its success told.
         case ttl = 14
-        // What a cycle keeps once, of events that may belong to another pass of its schedule. The detail of a use or a
-        // delivery is the age of its content.
+        // What a cycle keeps once, of events that may belong to another pass of its schedule; also `started` and `cached`.
+        // The detail of a use or a delivery is the age of its content.
         case used = 15
         case delivered = 16
         case contentMissing = 17
@@ -46,6 +46,9 @@ struct Fact: Comparable, Sendable {
         case told = 21
         /// A fetch was answered with status 304.
         case notModified = 22
+        /// A fetch that was started, and content that was cached.
+        case started = 23
+        case cached = 24
     }
 
     /// The detail of a failure, a completion or a summary.
@@ -78,6 +81,7 @@ struct Fact: Comparable, Sendable {
     private static let bias: Int64 = 1 << 41
     static let undatedBit: UInt64 = 1 << 16
     private static let timedSuccess: UInt16 = 1 << 15
+    private static let skewedDelivery: UInt16 = 1 << 15
 
     var rawValue: UInt64
 
@@ -153,9 +157,17 @@ struct Fact: Comparable, Sendable {
     /// The age that a use or a delivery tells, in seconds.
     var age: Int64? {
         switch stage {
-        case .used, .delivered: CodedTTL(rawValue: detail.rawValue).seconds
+        case .used, .delivered: CodedTTL(rawValue: detail.rawValue & ~Self.skewedDelivery).seconds
         default: nil
         }
+    }
+
+    /// Whether it is a delivery at which the receiver's clock was more than a second from the device's.
+    var isSkewedDelivery: Bool { stage == .delivered && detail.rawValue & Self.skewedDelivery != 0 }
+
+    /// The detail of what a cycle keeps once.
+    static func kept(age: Int64?, isSkewed: Bool) -> UInt16 {
+        (age.map { CodedTTL($0).rawValue } ?? 0) | (isSkewed ? skewedDelivery : 0)
     }
 
     /// The lead that a submission tells without its begin, in minutes.

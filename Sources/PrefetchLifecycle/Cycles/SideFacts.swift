@@ -28,8 +28,9 @@ struct SideFacts {
             // A delivery is timed by the receiver's clock.
             var time = event.timestamp
             if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
-            let age = event.ageAtDelivery.map { CodedTTL($0).rawValue } ?? 0
-            append(Fact(stage, detail: age, at: time, base: base, isUndated: isUndated))
+            let isSkewed = event.isDeliverySkewed
+            let detail = Fact.kept(age: event.ageAtDelivery, isSkewed: isSkewed && stage == .delivered)
+            append(Fact(stage, detail: detail, at: time, base: base, isUndated: isUndated))
         }
     }
 
@@ -56,10 +57,64 @@ struct SideFacts {
         case .contentMissing, .contentCacheFailed: event.reportsFallback ? .contentMissing : nil
         case .notificationDrift: .drifted
         case .prefetchSuccess: event.status == 304 ? .notModified : nil
-        case .prefetchUsedForNotification: isListed ? .used : nil
-        case .notificationDelivered: isListed ? .delivered : nil
+        default: isListed ? event.kind.keptOnce : nil
+        }
+    }
+}
+
+extension EventKind {
+    /// The stage of which a cycle keeps the earliest time.
+    var keptOnce: Fact.Stage? {
+        switch self {
+        case .prefetchUsedForNotification: .used
+        case .notificationDelivered: .delivered
+        case .prefetchStarted: .started
+        case .contentCached: .cached
         default: nil
         }
+    }
+}
+
+extension Cycle {
+    /// The stages of which it keeps the earliest time.
+    static let keptOnce: [Fact.Stage] = [.used, .delivered, .started, .cached]
+
+    /// The earliest time of a stage that it keeps once; unknown for others.
+    subscript(kept stage: Fact.Stage) -> EarliestTime {
+        get {
+            switch stage {
+            case .used: used
+            case .delivered: delivered
+            case .started: started
+            case .cached: cached
+            default: EarliestTime()
+            }
+        }
+        set {
+            switch stage {
+            case .used: used = newValue
+            case .delivered: delivered = newValue
+            case .started: started = newValue
+            case .cached: cached = newValue
+            default: break
+            }
+        }
+    }
+}
+
+/// What a cycle keeps once of a stage, and what its fact tells beside.
+struct KeptOnce {
+    var time = EarliestTime()
+    var detail: UInt16 = 0
+
+    init() {}
+
+    init(_ stage: Fact.Stage, of cycle: Cycle) {
+        time = cycle[kept: stage]
+        detail = Fact.kept(
+            age: stage == .used ? cycle.age : nil,
+            isSkewed: stage == .delivered && cycle.details.contains(.isDeliverySkewed)
+        )
     }
 }
 

@@ -133,6 +133,11 @@ struct Installation: Sendable {
         return oldest
     }
 
+    /// Forgets the task of a notification time that has none.
+    mutating func forget(due: Timestamp) {
+        if let place = place(due: due) { tasks.remove(at: place) }
+    }
+
     /// Marks the tasks that were scheduled while one waited that is no longer remembered.
     private mutating func markSeconds(of task: WaitingTask) {
         for index in 0..<tasks.count where isUnfinished(task, while: tasks[index]) {

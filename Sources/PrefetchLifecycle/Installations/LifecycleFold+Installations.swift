@@ -60,8 +60,8 @@ extension LifecycleFold {
             let seen = isReceiver ? clock : event.timestamp
             windows.record(window, of: fingerprint, at: event.timestamp, seen: seen)
         }
-        // An assumed time orders a cancellation as it does the tasks.
-        if event.isTimeAssumed, event.kind != .prefetchCancelled { return }
+        // An assumed time orders a cancellation as it does the tasks, and a warp as the stamps behind it.
+        if event.isTimeAssumed, event.kind != .prefetchCancelled, event.kind != .timeWarped { return }
         let time = event.timestamp
         func record(_ list: WritableKeyPath<InstallationHistory, LatestMoments>, _ value: Int64) {
             installations.updateLists(fingerprint) { $0.recordHistory { $0[keyPath: list].insert(value, at: time) } }
@@ -96,6 +96,15 @@ extension LifecycleFold {
         guard let due = cycle.due, isTracked(cycle.installation), installations.remembersTasks(of: cycle.installation)
         else { return }
         installations.updateLists(cycle.installation) { $0.close(due: due) }
+    }
+
+    /// Forgets the task of an open cycle whose scheduling turned out to be of another pass.
+    mutating func forgetTask(of slot: Int) {
+        let cycle = cycles[slot]
+        guard let due = cycle.due, isTracked(cycle.installation), !cycle.flags.contains(.isReopened),
+            !cycles.has(.scheduled, at: slot)
+        else { return }
+        installations.updateLists(cycle.installation) { $0.forget(due: due) }
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {

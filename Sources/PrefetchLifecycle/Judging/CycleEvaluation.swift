@@ -150,7 +150,7 @@ struct CycleEvaluation {
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
         let isLaterSeen =
-            account.hasBegun || delivered != nil
+            account.hasBegun || delivered != nil || cycle.started.isKnown || cycle.cached.isKnown
             || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted, .isEnding])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }

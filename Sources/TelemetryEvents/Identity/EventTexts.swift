@@ -108,6 +108,8 @@ struct EventTexts: Sendable {
         }
         var start = text.lowerBound
         while start < text.upperBound, bytes[start] == UInt8(ascii: " ") { start += 1 }
+        // A line's parenthesis may have it behind its key.
+        if start + 6 <= text.upperBound, bytes.span.equals("error=", in: start..<start + 6) { start += 6 }
         if isNumber(start..<text.upperBound) { return start..<text.upperBound }
         let name = start..<endOfName(from: start, in: text)
         guard IdentifierShape.isErrorName(bytes.span, name) else { return 0..<0 }

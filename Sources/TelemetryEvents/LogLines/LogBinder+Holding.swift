@@ -3,6 +3,8 @@
 extension LogBinder {
     /// The maximum wait of an event in a live log, in microseconds.
     private static let longestWait: Int64 = 60_000_000
+    /// How long before an execution a line may be stamped that tells of its run, in microseconds: half an hour.
+    private static let latestName: Int64 = 1_800_000_000
 
     mutating func hold(_ event: HeldEvent, _ device: Int) {
         if binding.devices[device].held.count >= LogDevice.maximumHeld { releaseFirst(device) }
@@ -17,11 +19,22 @@ extension LogBinder {
 
     /// Assigns the tentative execution to the cycle that a later line named; without one it keeps its cycle.
     ///
-    /// - Parameter isAlone: whether nothing followed it, so that it may be a late or repeated run of the cycle before.
-    mutating func confirmExecution(_ device: Int, _ process: UInt64, _ serial: UInt32?, isAlone: Bool = false) {
+    /// - Parameters:
+    ///   - isAlone: whether nothing followed it, so that it may be a late or repeated run of the cycle before.
+    ///   - time: that of the line which names its cycle, if known; one long before the execution comes late and names
+    ///     another one.
+    mutating func confirmExecution(
+        _ device: Int,
+        _ process: UInt64,
+        _ serial: UInt32?,
+        at time: Timestamp? = nil,
+        isAlone: Bool = false
+    ) {
         guard
             let waiting = binding.devices[device].held.lastIndex(where: { $0.isTentative && $0.process == process })
         else { return }
+        let held = binding.devices[device].held[waiting]
+        if let time, held.hasTime, held.timestamp.microseconds - time.microseconds > Self.latestName { return }
         if isAlone { returnToCycleBefore(device, waiting) }
         binding.devices[device].held[waiting].isTentative = false
         if let serial { binding.devices[device].held[waiting].cycle = serial }

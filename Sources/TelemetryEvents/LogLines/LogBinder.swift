@@ -169,7 +169,7 @@ public struct LogBinder: Sendable {
             if parsed.message.form.phase != .scheduling, let known = time.known {
                 binding.devices[device].cycles[cycleIndex].seen = known
             }
-            update(with: &parsed.message, cycleIndex, device, process)
+            update(with: &parsed.message, cycleIndex, device, process, at: time.any)
         }
         // A denial that names no schedule is about the whole device.
         let isOfDevice =
@@ -222,12 +222,18 @@ public struct LogBinder: Sendable {
 
     /// Updates the cycle with what a message says about it, and takes from the message the reason of a failure for which
     /// another line has told it.
-    private mutating func update(with message: inout LogMessage, _ cycleIndex: Int, _ device: Int, _ process: UInt64) {
+    private mutating func update(
+        with message: inout LogMessage,
+        _ cycleIndex: Int,
+        _ device: Int,
+        _ process: UInt64,
+        at time: Timestamp?
+    ) {
         if let begin = message.begin { binding.devices[device].cycles[cycleIndex].begin = begin }
         if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
             !binding.devices[device].held.isEmpty
         {
-            confirmExecution(device, process, binding.devices[device].cycles[cycleIndex].serial)
+            confirmExecution(device, process, binding.devices[device].cycles[cycleIndex].serial, at: time)
         }
         if binding.devices[device].cycles[cycleIndex].knowsReason(for: message) { message.reason = nil }
         switch message.form.kind {

@@ -188,7 +188,7 @@ struct LogBinding {
         }
         guard phase != .scheduling else { return nil }
         return devices[device].lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
-            ?? (phase == .delivery ? devices[device].unplannedRun(dueAt: due, process, lifetimes) : nil)
+            ?? (phase == .delivery ? devices[device].runToName(dueAt: due, process, lifetimes) : nil)
     }
 
     /// The cycle that its stream runs, for a result that names another notification time, which no schedule has: the plugin

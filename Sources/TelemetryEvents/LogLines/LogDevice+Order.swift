@@ -62,14 +62,23 @@ extension LogDevice {
     }
 
     /// The undelivered cycle that is due at the time of a line, where that of its stream is due at another time: nobody told
-    /// of the end of its delivery.
+    /// of the end of its delivery. Far from that one also a delivered cycle, of which the line comes late. Without a time it
+    /// is the cycle that the stream has run last.
     private func dueNow(_ line: LineInOrder) -> Int? {
-        guard let time = line.time, let context = line.context, let due = cycles[context].due,
+        guard let time = line.time else {
+            guard line.phase == .delivery, let run = index(of: line.stream.execution), !cycles[run].isDelivered,
+                !cycles[run].progress.isDisjoint(with: [.executed, .ended])
+            else { return nil }
+            return run
+        }
+        guard let context = line.context, let due = cycles[context].due,
             due.distance(to: time) > Self.latestDelivery, !line.stream.isBackInDelivered
         else { return nil }
-        return nearest(time) { cycle in
-            !cycle.isDelivered && cycle.due.map { $0.distance(to: time) <= Self.latestDelivery } ?? false
+        func isDue(_ cycle: KnownCycle) -> Bool {
+            cycle.due.map { $0.distance(to: time) <= Self.latestDelivery } ?? false
         }
+        return nearest(time) { !$0.isDelivered && isDue($0) }
+            ?? (cycles[context].isNear(time) ? nil : nearest(time, where: isDue))
     }
 
     /// The cycle without an id that a line of a delivery or a summary names: the undelivered one of the same process whose
@@ -99,7 +108,7 @@ extension LogDevice {
             return false
         }
         guard let next else { return true }
-        return cycles[next].due.map { $0.distance(to: time) > due.distance(to: time) } ?? false
+        return cycles[next].due.map { $0.distance(to: time) > due.distance(to: time) } ?? !cycles[next].isNear(time)
     }
 
     /// The cycle that an execution belongs to that no later line named, and that nothing followed: the one before it, whose
@@ -128,6 +137,12 @@ extension LogDevice {
             return isRunning || cycle.progress.contains(.executed) ? nil : context
         }
         if begin > due, let other = fittingCycle(begin) { return other }
+        // It comes late, behind the scheduling of a later day.
+        if due.microseconds - begin.microseconds > Self.longestLead,
+            let other = lastIndex(where: { $0.begin == nil && $0.due != nil && self.isLead(to: $0.due, from: begin) })
+        {
+            return other
+        }
         return begin.microseconds - due.microseconds <= Self.latestTask ? context : nil
     }
 
@@ -145,6 +160,12 @@ extension LogDevice {
     /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
     private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
         guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
+        return isLead(to: due, from: begin)
+    }
+
+    /// Whether a task may begin so long before a notification; true where its time is not known.
+    private func isLead(to due: Timestamp?, from begin: Timestamp) -> Bool {
+        guard let due else { return true }
         return begin <= due && due.microseconds - begin.microseconds <= Self.longestLead
     }
 
@@ -201,7 +222,9 @@ extension LogDevice {
 
     /// The cycle whose run a line tells of: that of its stream, else one that has no result yet.
     private func runningCycle(_ line: LineInOrder) -> Int? {
-        if let context = line.context { return cycleBegun(since: context, line.time) ?? context }
+        if let context = line.context {
+            return cycleBegun(since: context, line.time) ?? cycleRun(besides: context, line.time) ?? context
+        }
         return lastIndex { $0.progress.contains(.executed) && !$0.progress.contains(.ended) }
             ?? lastIndex { !$0.isDelivered && $0.mayHaveRun(by: line.time) }
     }
@@ -218,15 +241,39 @@ extension LogDevice {
         }
     }
 
+    /// The cycle that ran at the time of a line, which is half a day or more from the run of its stream: it comes late, or
+    /// one before it did.
+    private func cycleRun(besides last: Int, _ time: Timestamp?) -> Int? {
+        guard let time, cycles[last].hasTimes, cycles[last].distance(to: time) > UInt64(Self.latestTask) else {
+            return nil
+        }
+        return nearest(time) {
+            !$0.progress.isDisjoint(with: [.executed, .ended]) && $0.distance(to: time) <= UInt64(Self.latestTask)
+        }
+    }
+
     /// The cycle at the head of a log of which only a run is known, for a line of a delivery that names its notification
     /// time: half a day away, or half an hour where lines of the run name an id, so that a device may have several.
-    func unplannedRun(dueAt due: Timestamp, _ process: UInt64, _ lifetimes: LogLifetimes) -> Int? {
+    private func unplannedRun(dueAt due: Timestamp, _ process: UInt64, _ lifetimes: LogLifetimes) -> Int? {
         nearestOrLast(due) { cycle in
             guard cycle.isUnplannedRun, self.mayBeOfOneApp(cycle.process, process, lifetimes) else { return false }
             guard let seen = cycle.seen else { return !cycle.progress.contains(.released) }
             let limit = cycle.idHash == 0 ? UInt64(Self.latestTask) : Self.longestNamedLead
             return seen.distance(to: due) <= limit
         }
+    }
+
+    /// The cycle of a run that a line of a delivery names the notification time of: one whose task began within the day
+    /// before, else one of which only the run is known.
+    func runToName(dueAt due: Timestamp, _ process: UInt64, _ lifetimes: LogLifetimes) -> Int? {
+        let planned = nearest(due) { cycle in
+            guard let begin = cycle.begin, cycle.due == nil, !cycle.isDelivered,
+                !cycle.progress.isDisjoint(with: [.executed, .ended]),
+                self.mayBeOfOneApp(cycle.process, process, lifetimes)
+            else { return false }
+            return self.isLead(to: due, from: begin)
+        }
+        return planned ?? unplannedRun(dueAt: due, process, lifetimes)
     }
 
     /// The cycle whose notification was delivered before its task ran.
@@ -288,12 +335,15 @@ extension KnownCycle {
 
     /// Whether a time is within half a day of its planned times, or of its last line; true where that is not known.
     fileprivate func isNear(_ time: Timestamp?) -> Bool {
-        guard let time, due != nil || begin != nil || seen != nil else { return true }
+        guard let time, hasTimes else { return true }
         func isNear(_ known: Timestamp?) -> Bool {
             known.map { $0.distance(to: time) <= UInt64(LogDevice.latestTask) } ?? false
         }
         return isNear(due) || isNear(begin) || isNear(seen)
     }
+
+    /// Whether a time of it is known.
+    fileprivate var hasTimes: Bool { due != nil || begin != nil || seen != nil }
 
     /// Whether lines of a run are all that is known of it, and perhaps its id.
     fileprivate var isUnplannedRun: Bool {
