@@ -112,6 +112,8 @@ extension LifecycleFold {
     /// A cycle as it closes: with the stages of which none waits any more.
     private func closing(_ slot: Int) -> Cycle {
         var cycle = cycles[slot]
+        // A closure that captures the fold would copy it.
+        let isReceiver = isReceiver
         cycles.withFacts(at: slot) { facts in
             if isReceiver { cycle.flagToldStages(facts) }
             cycle.takeListedAges(facts)

@@ -45,10 +45,9 @@ extension CycleTable {
 
     /// Counts the delivery with prefetched content, once nothing of it may be of another pass.
     mutating func countShown(at slot: Int, into totals: inout LifecycleTotals) {
+        guard self[slot].delivered.isKnown, !self[slot].details.contains(.isShownCounted) else { return }
         let cycle = self[slot]
-        guard cycle.delivered.isKnown, !cycle.details.contains(.isShownCounted), counted(at: slot).used > 0,
-            withFacts(at: slot, { cycle.isShown($0) })
-        else { return }
+        guard counted(at: slot).used > 0, withFacts(at: slot, { cycle.isShown($0) }) else { return }
         totals.count(.prefetched)
         update(slot) { _ = $0.details.insert(.isShownCounted) }
     }

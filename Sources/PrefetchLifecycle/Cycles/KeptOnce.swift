@@ -9,6 +9,7 @@ struct KeptOnce {
 
     init() {}
 
+    @inline(__always)
     init(_ stage: Fact.Stage, of cycle: Cycle) {
         time = cycle[kept: stage]
         detail = Fact.kept(
@@ -36,6 +37,7 @@ extension Cycle {
     static let keptOnce: [Fact.Stage] = [.used, .delivered, .started, .cached]
 
     /// The earliest time of a stage that it keeps once; unknown for others.
+    @inline(__always)
     subscript(kept stage: Fact.Stage) -> EarliestTime {
         get {
             switch stage {

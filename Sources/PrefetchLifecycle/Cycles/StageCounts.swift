@@ -36,7 +36,7 @@ struct StageCounts {
     ///   - droppedRetries: the retries among facts that are no longer kept.
     init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool, droppedRetries: Int = 0) {
         var attempt = Attempt()
-        var attempts = facts.untoldAttempts()
+        var attempts = 0
         var submissions = Submissions()
         var executedAt: UInt64?
         var isMissed = false
@@ -53,6 +53,7 @@ struct StageCounts {
                 executedAt = fact.value
                 submissions.endStretch()
                 isMissed = false
+                if attempts == 0, attempt.hasResult { attempts = facts.untoldAttempts() }
                 if attempts > 0 {
                     end(attempt, hasEnded: true, isClosing: isClosing)
                     attempt = Attempt()

@@ -72,6 +72,9 @@ struct ToldContent: Sendable {
         words.remove(at: first)
     }
 
+    /// Whether it told of a call without an ETag.
+    var hasPlainCalls: Bool { words.contains { $0 & 7 == Tag.plainCall.rawValue } }
+
     /// The latest of some tags before a time; of one moment the one with the highest raw value.
     func latest(_ tags: [Tag], before time: Timestamp) -> (tag: Tag, time: Timestamp)? {
         latest(tags) { $0 < time.microseconds }

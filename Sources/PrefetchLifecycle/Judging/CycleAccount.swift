@@ -84,7 +84,7 @@ struct CycleAccount {
         // The end of the millisecond in which the content was used.
         let used = cycle.used.time(base: base).map { $0.microseconds + 1_000 } ?? .max
         var unfinished: [Timestamp] = []
-        let untold = facts.untoldAttempts()
+        var untold = 0
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: base)
@@ -104,6 +104,7 @@ struct CycleAccount {
             case .executed:
                 guard fact.value != executedAt else { continue }
                 executedAt = fact.value
+                if attempts == 0, attempt.hasResult { untold = facts.untoldAttempts() }
                 if attempts + untold > 0 { end(&unfinished) }
                 firstExecuted = firstExecuted ?? time
                 lastExecuted = time

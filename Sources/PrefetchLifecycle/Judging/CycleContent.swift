@@ -29,7 +29,7 @@ struct CycleContent {
         judgeTTL(facts)
         if cycle.flags.contains(.contentMissing) { judgeFallback(facts, of: cycle, told) }
         if let used, let told { judgeUse(used, of: cycle, account, told) }
-        if let told { judgeCalls(facts, of: cycle, told) }
+        if let told, told.hasPlainCalls { judgeCalls(facts, of: cycle, told) }
     }
 
     /// Takes the loss of the content from the same cycle by another clock.
