@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import LogInput
 internal import TelemetryEvents
 
@@ -84,13 +85,15 @@ struct SendCutter: Sendable {
     /// - Parameter isCut: whether reading was interrupted, so that a line or a document may lack its end. It is not sent:
     ///   sent again from its beginning, it counts once.
     mutating func finish(at now: Moment, isCut: Bool = false) throws(InputError) -> [SendBatch] {
-        if case .undecided(let bytes) = state, !isCut { try decide(bytes, isWhole: true, now) }
+        if case .undecided(let bytes) = state, !isCut || bytes.last == UInt8(ascii: "\n") {
+            try decide(bytes, isWhole: true, now)
+        }
         var last: [UInt8] = []
         cutter.finish(into: &last)
         if !last.isEmpty, !isCut { try addLines(last, now) }
         switch state {
         case .undecided: break
-        case .document(let bytes): if !isCut { whole(.document, bytes, .document) }
+        case .document(let bytes): if !isCut || Self.isWhole(bytes) { whole(.document, bytes, .document) }
         case .events: break
         case .log(let bytes, _): finishLog(bytes, now)
         case .decoding(var log, _):
@@ -100,6 +103,10 @@ struct SendCutter: Sendable {
         }
         addBatch(batches.take(&keys))
         return takeReady()
+    }
+
+    private static func isWhole(_ document: [UInt8]) -> Bool {
+        (try? JSONSerialization.jsonObject(with: Data(document))) != nil
     }
 
     private mutating func takeReady() -> [SendBatch] {

@@ -172,7 +172,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
         case .successWithoutExecuted, .failureWithoutExecuted: contains(Self.fetch)
         case .usedWithoutSuccess: contains(Self.fetch) && evidence.beginsInRun
         case .duplicateTerminal: contains(Self.fetch) && evidence.beginsWithResult && !evidence.contradictsItself
-        case .outOfOrder: contains(Self.fetch) && evidence.beginsInRun
+        case .outOfOrder:
+            contains(Self.fetch) && evidence.kinds.contains(.prefetchExecuted) && evidence.beginsInRun
         case .scheduledNotPersisted: contains(Self.scheduling)
         case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
         default: false

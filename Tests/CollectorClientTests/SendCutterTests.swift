@@ -129,7 +129,7 @@ struct SendCutterTests {
         "what an interruption cuts is not sent: the last line, or a document",
         arguments: [
             (#"{"event":"a"}"# + "\n" + #"{"event":"#, "{\"event\":\"a\"}\n"),
-            ("[{\n}", ""), ("{", ""),
+            ("[{\n}", ""), ("{", ""), (#"[{"event":"a"}]"# + "\n ", #"[{"event":"a"}]"# + "\n "),
             (
                 "2025-11-15T05:40:00Z [DNP-FETCH] BGTask handler invoked\n2025-11-15T05:40:01Z [DNP-FETCH] Fetch succ",
                 nil

@@ -309,6 +309,12 @@ struct CutLogTests {
             "2025-11-15T08:40:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T08:55:00Z)",
         ]
         #expect(try broken(scheduled + started) == [.outOfOrder])
+        let usedLate = [
+            started[0], "2025-11-15T08:56:03Z [DNP-FETCH] Fetch success (status=200)",
+            "2025-11-15T09:00:00Z [DNP-SCHEDULER] Notification delivered (id=n1)",
+            "2025-11-15T09:02:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T09:00:00Z",
+        ]
+        #expect(try broken(usedLate) == [.outOfOrder], "both lines are in the log")
     }
 
     @Test("a device that travels may run a task two days after its scheduling, which a cut log does not show")

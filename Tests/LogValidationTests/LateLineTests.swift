@@ -73,6 +73,46 @@ struct LateLineTests {
         #expect(!Self.broken(judgement).contains(.leadDiffers), "\(judgement.text())")
     }
 
+    @Test("a run half a day behind its notification keeps its lines")
+    func lateRun() throws {
+        let run = [
+            "\(Self.executed)", "[DNP-FETCH] Starting fetch (notificationTime=2025-11-15T", "[DNP-FETCH] Fetch success",
+        ]
+        let judgement = try JudgedLog.judge(
+            [
+                "2025-11-15T05:00:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T06:00:00Z",
+                "2025-11-15T05:00:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:55:00Z)",
+                "2025-11-15T05:00:01Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T18:00:00Z",
+                "2025-11-15T05:00:01Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T17:55:00Z)",
+            ]
+                + ["17:56", "19:00"].flatMap { time in
+                    let due = time == "17:56" ? "18:00" : "06:00"
+                    return run.map { "2025-11-15T\(time):00Z " + ($0.hasSuffix("T") ? $0 + "\(due):00Z)" : $0) }
+                }
+        )
+        #expect(judgement.cycles.allSatisfy { $0.closed.stages.success != nil })
+        #expect(!Self.broken(judgement).contains(.taskNotCompleted), "\(judgement.text())")
+    }
+
+    @Test(
+        "a use behind a line that names its notification is of that one, with stamps or without",
+        arguments: ["2025-11-15T08:10:00Z ", ""]
+    )
+    func useBehindItsName(stamp: String) throws {
+        let judgement = try JudgedLog.judge(
+            [
+                Self.executed, "[DNP-FETCH] Starting fetch (notificationTime=2025-11-15T08:00:00Z, scheduleId=n1)",
+                "[DNP-FETCH] Fetch success (status=200)", Self.executed,
+                "[DNP-FETCH] Starting fetch (notificationTime=2025-11-15T08:12:00Z, scheduleId=n2)",
+                "[DNP-FETCH] Fetch success (status=200)",
+                "[DNP-FETCH] Using cached content for notification at 2025-11-15T08:00:00Z",
+                "[DNP-FETCH] Found cached content (age=180s, source=prefetch)",
+            ].map { stamp + $0 }
+        )
+        #expect(judgement.totals.used == 1)
+        #expect(judgement.cycles.map(\.closed.outcome) == [.used, .incomplete])
+    }
+
     @Test("in a log without stamps a use without a name is of the run that the log tells of last")
     func useInALogWithoutStamps() throws {
         let judgement = try JudgedLog.judge([

@@ -124,8 +124,15 @@ enum AcrossCycles {
             ],
             kept: [
                 TestEvent(.prefetchScheduled, 0).begins(600), TestEvent(.notificationDenied, 1),
-                TestEvent(.prefetchScheduled, 5).begins(600),
+                TestEvent(.prefetchScheduled, 5),
             ]
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "in order alone, whenever the lines are read",
+            "while a task",
+            broken: tasks(second: day).map { $0.assumed() },
+            kept: [tasks(second: day)[0], tasks(second: day)[1].assumed()]
         ),
         ViolationTests.Row(
             .scheduledWhileDenied,

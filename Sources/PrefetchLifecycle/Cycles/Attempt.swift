@@ -177,39 +177,41 @@ extension Span<UInt64> {
     ///
     /// - Parameter new: a fact that is about to be added.
     func untoldAttempts(with new: Fact? = nil) -> Int {
-        var (early, late): (AttemptEnds, AttemptEnds) = ([], [])
-        var (firstEnd, executed, next): (UInt64, Fact?, Fact?) = (.max, nil, nil)
+        var late: AttemptEnds = []
+        // The first that ends the fetch, and the first that ends the task, before the first execution.
+        var early: (fetch: UInt64, task: UInt64) = (.max, .max)
+        var (executed, next): (Fact?, Fact?)
+        func add(_ ends: AttemptEnds, at value: UInt64) {
+            if ends.contains(.fetch) { early.fetch = Swift.min(early.fetch, value) }
+            if ends.contains(.task) { early.task = Swift.min(early.task, value) }
+        }
         for index in indices {
             let fact = Fact(rawValue: self[index])
-            let ends = AttemptEnds(fact)
             if fact.stage == .executed {
                 if executed == nil {
-                    if early.isEmpty, new == nil { return 0 }
                     executed = fact
                 } else if fact.value != executed?.value {
                     next = fact
                     break
                 }
             } else if executed != nil {
-                late.formUnion(ends)
-            } else if !ends.isEmpty {
-                firstEnd = Swift.min(firstEnd, fact.value)
-                early.formUnion(ends)
+                late.formUnion(AttemptEnds(fact))
+            } else {
+                add(AttemptEnds(fact), at: fact.value)
             }
         }
         guard let executed else { return 0 }
         if let new {
-            let ends = AttemptEnds(new)
             if new < executed {
-                if !ends.isEmpty { firstEnd = Swift.min(firstEnd, new.value) }
-                early.formUnion(ends)
+                add(AttemptEnds(new), at: new.value)
             } else if next.map({ new < $0 }) ?? true {
-                late.formUnion(ends)
+                late.formUnion(AttemptEnds(new))
             }
         }
-        let isFar =
-            executed.value > firstEnd && executed.value - firstEnd > UInt64(LifecycleRules.wrongOrderMicroseconds)
-        return isFar && !early.isDisjoint(with: late) ? 1 : 0
+        func isFar(_ value: UInt64) -> Bool {
+            value < executed.value && executed.value - value > UInt64(LifecycleRules.wrongOrderMicroseconds)
+        }
+        return late.contains(.fetch) && isFar(early.fetch) || late.contains(.task) && isFar(early.task) ? 1 : 0
     }
 }
 

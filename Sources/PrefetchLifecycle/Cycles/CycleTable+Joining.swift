@@ -214,6 +214,13 @@ extension CycleTable {
         }
         for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
         update(slot) { $0.record(moved, from: giver, terms) }
+        for stage in [Fact.Stage.started, .cached] where !moved.contains(where: { $0.stage == stage }) {
+            guard !has(stage, at: other), let time = giver[kept: stage].time(base: giver.base),
+                PassDistance(due, time) < PassDistance(formerDue, time)
+            else { continue }
+            update(other) { $0[kept: stage] = EarliestTime() }
+            update(slot) { $0[kept: stage].include(time, base: $0.base) }
+        }
         if rest.isEmpty { update(other) { $0.forgetTold() } }
         return before
     }

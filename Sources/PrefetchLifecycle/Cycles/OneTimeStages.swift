@@ -44,7 +44,9 @@ extension Cycle {
     func isShown(_ facts: Span<UInt64>) -> Bool {
         guard let delivered = delivered.time(base: base) else { return false }
         // Known by its schedule alone, it may be several passes.
-        if due == nil, let used = used.time(base: base), CycleTable.isDistant(used, from: delivered) { return false }
+        if due == nil {
+            guard let used = used.time(base: base), !CycleTable.isDistant(used, from: delivered) else { return false }
+        }
         return isCertain(.delivered, facts) && isCertain(used.isKnown ? .used : .summary, facts)
     }
 

@@ -133,9 +133,9 @@ struct Installation: Sendable {
         return oldest
     }
 
-    /// Forgets the task of a notification time that has none.
-    mutating func forget(due: Timestamp) {
-        if let place = place(due: due) { tasks.remove(at: place) }
+    /// Forgets the task of a schedule for a notification time that has none.
+    mutating func forget(due: Timestamp, of schedule: UInt64) {
+        if let place = place(due: due), tasks[place].schedule == schedule { tasks.remove(at: place) }
     }
 
     /// Marks the tasks that were scheduled while one waited that is no longer remembered.

@@ -104,7 +104,7 @@ extension LifecycleFold {
         guard let due = cycle.due, isTracked(cycle.installation), !cycle.flags.contains(.isReopened),
             !cycles.has(.scheduled, at: slot)
         else { return }
-        installations.updateLists(cycle.installation) { $0.forget(due: due) }
+        installations.updateLists(cycle.installation) { $0.forget(due: due, of: cycle.schedule) }
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {

@@ -73,9 +73,8 @@ struct WaitingTask: Hashable, Sendable {
     func waits(while other: WaitingTask) -> Bool {
         guard freed > other.scheduled, due != other.due else { return false }
         guard (scheduled, due) < (other.scheduled, other.due) else { return false }
-        // A log without stamps that is read later has the time of reading, which says nothing about its notifications.
-        if other.hasAssumedTimes, other.scheduled > other.due.microseconds { return true }
-        return due.microseconds > other.scheduled
+        // Where both times only order, they may be those of reading, which say nothing about the notifications.
+        return hasAssumedTimes && other.hasAssumedTimes || due.microseconds > other.scheduled
     }
 
     /// Whether they are of today's and of tomorrow's notification, which are scheduled at once on Android.

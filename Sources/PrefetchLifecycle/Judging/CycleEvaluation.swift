@@ -343,14 +343,12 @@ extension Span<UInt64> {
     /// Whether a submission was told shortly before, in the same or another form.
     fileprivate func repeatsSubmission(_ place: Int) -> Bool {
         let fact = Fact(rawValue: self[place])
-        guard fact.begin.isKnown else { return false }
         for index in 0..<place {
             let other = Fact(rawValue: self[index])
-            if other.stage == .scheduled, other.begin.key == fact.begin.key, other.begin.isKnown,
-                fact.value - other.value <= UInt64(LifecycleRules.oneSubmissionMicroseconds)
-            {
-                return true
-            }
+            guard other.stage == .scheduled,
+                fact.value &- other.value <= UInt64(LifecycleRules.oneSubmissionMicroseconds)
+            else { continue }
+            if other.begin.key == fact.begin.key || !other.begin.isKnown || !fact.begin.isKnown { return true }
         }
         return false
     }

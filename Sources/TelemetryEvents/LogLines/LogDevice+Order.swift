@@ -62,11 +62,12 @@ extension LogDevice {
     }
 
     /// The undelivered cycle that is due at the time of a line, where that of its stream is due at another time: nobody told
-    /// of the end of its delivery. Far from that one also a delivered cycle, of which the line comes late. Without a time it
-    /// is the cycle that the stream has run last.
+    /// of the end of its delivery, or of anything of it shortly before. Far from that one also a delivered cycle, of which the
+    /// line comes late. Without a time it is the cycle that the stream has just run.
     private func dueNow(_ line: LineInOrder) -> Int? {
         guard let time = line.time else {
-            guard line.phase == .delivery, let run = index(of: line.stream.execution), !cycles[run].isDelivered,
+            guard line.phase == .delivery, line.stream.phase == .execution, let run = index(of: line.stream.execution),
+                !cycles[run].isDelivered,
                 !cycles[run].progress.isDisjoint(with: [.executed, .ended])
             else { return nil }
             return run
@@ -74,6 +75,7 @@ extension LogDevice {
         guard let context = line.context, let due = cycles[context].due,
             due.distance(to: time) > Self.latestDelivery, !line.stream.isBackInDelivered
         else { return nil }
+        if let seen = cycles[context].seen, seen.distance(to: time) <= Self.latestDelivery { return nil }
         func isDue(_ cycle: KnownCycle) -> Bool {
             cycle.due.map { $0.distance(to: time) <= Self.latestDelivery } ?? false
         }
@@ -244,9 +246,7 @@ extension LogDevice {
     /// The cycle that ran at the time of a line, which is half a day or more from the run of its stream: it comes late, or
     /// one before it did.
     private func cycleRun(besides last: Int, _ time: Timestamp?) -> Int? {
-        guard let time, cycles[last].hasTimes, cycles[last].distance(to: time) > UInt64(Self.latestTask) else {
-            return nil
-        }
+        guard let time, !cycles[last].isNear(time) else { return nil }
         return nearest(time) {
             !$0.progress.isDisjoint(with: [.executed, .ended]) && $0.distance(to: time) <= UInt64(Self.latestTask)
         }
@@ -335,15 +335,12 @@ extension KnownCycle {
 
     /// Whether a time is within half a day of its planned times, or of its last line; true where that is not known.
     fileprivate func isNear(_ time: Timestamp?) -> Bool {
-        guard let time, hasTimes else { return true }
+        guard let time, due != nil || begin != nil || seen != nil else { return true }
         func isNear(_ known: Timestamp?) -> Bool {
             known.map { $0.distance(to: time) <= UInt64(LogDevice.latestTask) } ?? false
         }
         return isNear(due) || isNear(begin) || isNear(seen)
     }
-
-    /// Whether a time of it is known.
-    fileprivate var hasTimes: Bool { due != nil || begin != nil || seen != nil }
 
     /// Whether lines of a run are all that is known of it, and perhaps its id.
     fileprivate var isUnplannedRun: Bool {
