@@ -66,7 +66,7 @@ extension Cycle {
             if event.isAgeCounted, !isOnlyListed(event) { flags.insert(.ageCounted) }
         case .notificationDelivered:
             delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
-            if event.isDeliverySkewed { details.insert(.isDeliverySkewed) }
+            if event.isSkewed { details.insert(.isDeliverySkewed) }
         case .contentMissing, .contentCacheFailed:
             if event.reportsFallback, !waiting.contains(.fallback) { flags.insert(.contentMissing) }
         case .notificationDrift: if !waiting.contains(.drifted) { flags.insert(.drifted) }
@@ -260,7 +260,7 @@ extension Event {
     var receiverTime: Timestamp { Timestamp(microseconds: timestamp.microseconds &+ (clockSkew ?? 0)) }
 
     /// Whether the receiver's clock is more than a second from the device's.
-    var isDeliverySkewed: Bool { (clockSkew ?? 0).magnitude > 1_000_000 }
+    var isSkewed: Bool { (clockSkew ?? 0).magnitude > 1_000_000 }
 
     /// Whether it reports content fetched on demand.
     var reportsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }

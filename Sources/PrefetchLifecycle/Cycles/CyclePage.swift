@@ -87,6 +87,7 @@ struct CyclePage {
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             var counted = CountedStages()
             for place in 0..<CountedStages.count { counted[place] = try reader.integer() }
+            // The bit told of something else before.
             if version < 6 {
                 let isShown = cycle.delivered.isKnown && counted.used > 0
                 if isShown { cycle.details.insert(.isShownCounted) } else { cycle.details.remove(.isShownCounted) }

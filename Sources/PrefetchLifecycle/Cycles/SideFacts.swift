@@ -28,7 +28,7 @@ struct SideFacts {
             // A delivery is timed by the receiver's clock.
             var time = event.timestamp
             if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
-            let isSkewed = event.isDeliverySkewed
+            let isSkewed = event.isSkewed
             let detail = Fact.kept(age: event.ageAtDelivery, isSkewed: isSkewed && stage == .delivered)
             append(Fact(stage, detail: detail, at: time, base: base, isUndated: isUndated))
         }

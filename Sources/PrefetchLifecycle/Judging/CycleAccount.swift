@@ -233,6 +233,19 @@ extension Timestamp {
 }
 
 extension Span<UInt64> {
+    /// Whether a submission was told shortly before, in the same or another form.
+    func repeatsSubmission(_ place: Int) -> Bool {
+        let fact = Fact(rawValue: self[place])
+        for index in 0..<place {
+            let other = Fact(rawValue: self[index])
+            guard other.stage == .scheduled,
+                fact.value &- other.value <= UInt64(LifecycleRules.oneSubmissionMicroseconds)
+            else { continue }
+            if other.begin.key == fact.begin.key || !other.begin.isKnown || !fact.begin.isKnown { return true }
+        }
+        return false
+    }
+
     /// Whether a submission is told for the first time; told again, its lead is not another one.
     fileprivate func isFirst(_ place: Int) -> Bool {
         let key = Fact(rawValue: self[place]).begin.key

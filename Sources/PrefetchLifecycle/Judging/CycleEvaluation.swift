@@ -339,21 +339,6 @@ struct CycleEvaluation {
     }
 }
 
-extension Span<UInt64> {
-    /// Whether a submission was told shortly before, in the same or another form.
-    fileprivate func repeatsSubmission(_ place: Int) -> Bool {
-        let fact = Fact(rawValue: self[place])
-        for index in 0..<place {
-            let other = Fact(rawValue: self[index])
-            guard other.stage == .scheduled,
-                fact.value &- other.value <= UInt64(LifecycleRules.oneSubmissionMicroseconds)
-            else { continue }
-            if other.begin.key == fact.begin.key || !other.begin.isKnown || !fact.begin.isKnown { return true }
-        }
-        return false
-    }
-}
-
 extension ClosedCycle {
     init(_ evaluation: CycleEvaluation) {
         let cycle = evaluation.cycle
