@@ -201,17 +201,26 @@ private struct Filters {
 
     /// Adds what needs numbers: pages behind most of the list.
     init(of service: ServiceProcess, behind closedCycles: Int) throws {
+        let newest = try Self.newest(of: service, atLeast: UInt64(closedCycles * 99 / 100))
+        queries.append(("last page", "before=\(newest - 99_000)&limit=200"))
+        queries.append(("broken rule, last page", "bucket=A&before=\(newest - 95_000)&limit=200"))
+    }
+
+    /// The number of the newest cycle, once the list shows all that were posted: it is as of a moment up to a second ago.
+    private static func newest(of service: ServiceProcess, atLeast expected: UInt64) throws -> UInt64 {
         struct List: Decodable {
             struct Cycle: Decodable { var number: UInt64 }
             var cycles: [Cycle]
         }
         let connection = try service.connect()
-        let answer = try connection.exchange(PreparedRequest(get: "/api/v1/cycles?limit=1"))
-        let list = try JSONDecoder().decode(List.self, from: Data(answer.body))
-        guard let newest = list.cycles.first, newest.number >= closedCycles * 99 / 100 else {
-            throw BenchmarkFailure("the newest cycle is \(list.cycles.first?.number ?? 0)")
+        let watch = Stopwatch()
+        var newest: UInt64 = 0
+        while watch.seconds < 5 {
+            let answer = try connection.exchange(PreparedRequest(get: "/api/v1/cycles?limit=1"))
+            newest = try JSONDecoder().decode(List.self, from: Data(answer.body)).cycles.first?.number ?? 0
+            if newest >= expected { return newest }
+            usleep(50_000)
         }
-        queries.append(("last page", "before=\(newest.number - 99_000)&limit=200"))
-        queries.append(("broken rule, last page", "bucket=A&before=\(newest.number - 95_000)&limit=200"))
+        throw BenchmarkFailure("the newest cycle is \(newest), not \(expected) or a later one")
     }
 }
