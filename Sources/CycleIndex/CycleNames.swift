@@ -67,7 +67,7 @@ struct CycleNames: Sendable {
             droppedGenerations.append(number &- 1)
             earlier = current
             earlierSavedBytes = savedBytes
-            current = NameGeneration()
+            current = NameGeneration(as: earlier)
             number += 1
             savedBytes = 0
         }
@@ -140,19 +140,34 @@ private struct NameGeneration: Sendable {
     private static let fixedBytes = 25
 
     var bytes: [UInt8] = []
-    /// The place of a name plus one; 0 for a free slot. The count is a power of two, of which at most half is used.
-    private var slots = [UInt32](repeating: 0, count: 64)
+    /// The place of a name plus one, and ten bits of its key, so that hardly any other name is looked at; 0 for a free slot.
+    /// The count is a power of two, of which at most half is used.
+    private var slots: [UInt32]
     private var used = 0
+    private static let placeBits: UInt32 = 22
+    private static let placeMask: UInt32 = 1 << placeBits - 1
+
+    init() { slots = [UInt32](repeating: 0, count: 64) }
+
+    /// Without names, and with room for as many as another one has.
+    init(as other: NameGeneration) { slots = [UInt32](repeating: 0, count: other.slots.count) }
 
     var byteCount: Int { bytes.capacity + slots.count * 4 }
+
+    /// The highest bits of a key; the lowest ones give its slot.
+    @inline(__always)
+    private static func tag(_ key: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: key >> 32) & ~placeMask }
 
     @inline(__always)
     func place(of key: UInt64) -> Int? {
         let mask = slots.count - 1
+        let tag = Self.tag(key)
         var slot = Int(truncatingIfNeeded: key) & mask
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            if bytes.littleEndianWord(at: place) == key { return place }
+            if slots[slot] & ~Self.placeMask == tag {
+                let place = Int(slots[slot] & Self.placeMask) - 1
+                if bytes.littleEndianWord(at: place) == key { return place }
+            }
             slot = (slot + 1) & mask
         }
         return nil
@@ -176,12 +191,14 @@ private struct NameGeneration: Sendable {
         insert(place, key)
     }
 
+    /// Names beyond four megabytes, of which no generation has so many, are not found again.
     private mutating func insert(_ place: Int, _ key: UInt64) {
+        guard place < Self.placeMask else { return }
         if used * 2 >= slots.count { grow() }
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: key) & mask
         while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = UInt32(place + 1)
+        slots[slot] = UInt32(place + 1) | Self.tag(key)
         used += 1
     }
 
@@ -190,7 +207,8 @@ private struct NameGeneration: Sendable {
         slots = [UInt32](repeating: 0, count: places.count * 2)
         used = 0
         for place in places where place != 0 {
-            if let key = bytes.littleEndianWord(at: Int(place) - 1) { insert(Int(place) - 1, key) }
+            let place = Int(place & Self.placeMask) - 1
+            if let key = bytes.littleEndianWord(at: place) { insert(place, key) }
         }
     }
 
