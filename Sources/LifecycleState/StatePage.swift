@@ -58,6 +58,18 @@ public struct StateWriter {
     public mutating func append<Word: FixedWidthInteger>(_ word: Word) {
         unsafe withUnsafeBytes(of: word.littleEndian) { unsafe written.append(contentsOf: $0) }
     }
+
+    /// Appends many words of 64 bits.
+    public mutating func append(words: [UInt64]) {
+        let start = written.count
+        written.append(contentsOf: repeatElement(0, count: words.count * 8))
+        var span = written.mutableSpan
+        // Every bit pattern is a valid byte, so raw stores cannot break the array.
+        var bytes = unsafe span.mutableBytes
+        for place in words.indices {
+            bytes.storeBytes(of: words[place].littleEndian, toByteOffset: start + place * 8, as: UInt64.self)
+        }
+    }
 }
 
 /// Reads the integers of a page; every read is checked against its end.
