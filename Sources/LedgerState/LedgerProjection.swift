@@ -61,8 +61,13 @@ package struct LedgerProjection: Sendable {
 
     /// Applies a batch of the ledger.
     ///
+    /// - Parameter hashes: the hashes of its events, where they are known.
     /// - Throws: `DamagedRowError` when a part of it cannot be read; the readable parts are counted all the same.
-    package mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(DamagedRowError) {
+    package mutating func apply(
+        _ batch: LedgerBatch,
+        _ hashes: EventHashes = EventHashes(),
+        at position: LedgerPosition
+    ) throws(DamagedRowError) {
         self.position = position
         let receivedAt = Timestamp(microseconds: batch.receivedAt)
         willIndex(receivedAt)
@@ -88,7 +93,7 @@ package struct LedgerProjection: Sendable {
         } else {
             fold.remember(receipt.batchIdentities, receivedAt: receivedAt)
             do throws(EventRecordError) {
-                try apply(batch.events.span, receivedAt: receivedAt)
+                try apply(batch.events.span, hashes, receivedAt: receivedAt)
             } catch {
                 throw .events(error)
             }
@@ -97,14 +102,18 @@ package struct LedgerProjection: Sendable {
     }
 
     /// Folds the events of a batch, each in the fold of its app; of a damaged batch those before the damage.
-    private mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+    private mutating func apply(
+        _ records: Span<UInt8>,
+        _ hashes: EventHashes,
+        receivedAt: Timestamp
+    ) throws(EventRecordError) {
         let others = fold.otherEvents
         var damage: EventRecordError?
         do throws(EventRecordError) {
             if index == nil {
-                try fold.apply(records, receivedAt: receivedAt)
+                try fold.apply(records, hashes, receivedAt: receivedAt)
             } else {
-                try applyIndexed(records, receivedAt: receivedAt)
+                try applyIndexed(records, hashes, receivedAt: receivedAt)
             }
         } catch {
             damage = error
@@ -115,7 +124,11 @@ package struct LedgerProjection: Sendable {
     }
 
     /// Folds events and notes what they name for the console.
-    private mutating func applyIndexed(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+    private mutating func applyIndexed(
+        _ records: Span<UInt8>,
+        _ hashes: EventHashes,
+        receivedAt: Timestamp
+    ) throws(EventRecordError) {
         // Taken out, so that the fold and the index can change at once.
         var taken: CycleIndex?
         swap(&taken, &index)
@@ -123,7 +136,9 @@ package struct LedgerProjection: Sendable {
         guard var index = taken else { return }
         taken = nil
         defer { taken = index }
-        try fold.apply(records, receivedAt: receivedAt) { event, schedule in index.note(event, schedule, in: records) }
+        try fold.apply(records, hashes, receivedAt: receivedAt) { event, schedule in
+            index.note(event, schedule, in: records)
+        }
     }
 
     private mutating func halveLimits(_ halvings: Int) {

@@ -29,9 +29,9 @@ struct InputFolding {
         let events = decoded.events
         let places = events.installations.map { Int(truncatingIfNeeded: $0 % UInt64(Self.shardCount)) }
         guard let first = places.first, places.contains(where: { $0 != first }) else {
-            return .piece(piece, shards[places.first ?? 0].fold(events.bytes, readAt))
+            return .piece(piece, shards[places.first ?? 0].fold(Part(decoded), readAt))
         }
-        let parts = Self.divide(events, places)
+        let parts = Self.divide(decoded, places)
         let shards = shards
         let folded = Mutex([FoldedEvents](repeating: FoldedEvents(), count: Self.shardCount))
         DispatchQueue.concurrentPerform(iterations: Self.shardCount) { place in
@@ -41,13 +41,35 @@ struct InputFolding {
         return .piece(piece, FoldedEvents(folded.withLock { $0 }, places))
     }
 
-    /// The records of each shard.
-    private static func divide(_ events: EventBatch, _ places: [Int]) -> [[UInt8]] {
+    /// The events of each shard.
+    private static func divide(_ decoded: DecodedEvents, _ places: [Int]) -> [Part] {
+        let events = decoded.events
         let bytes = events.bytes
-        var parts = [[UInt8]](repeating: [], count: shardCount)
-        for place in parts.indices { parts[place].reserveCapacity(bytes.count / 2) }
-        for (index, place) in places.enumerated() { parts[place].append(contentsOf: bytes[events.record(at: index)]) }
+        let hashes = Part(decoded).hashes
+        var parts = (0..<shardCount).map { _ in Part(reserving: bytes.count / 2) }
+        var first = 0
+        while first < places.count {
+            // Events of one installation mostly come together.
+            let end = places[first...].firstIndex { $0 != places[first] } ?? places.count
+            let records = events.record(at: first).lowerBound..<events.record(at: end - 1).upperBound
+            parts[places[first]].records.append(contentsOf: bytes[records])
+            if hashes.count > 0 { parts[places[first]].hashes.append(contentsOf: hashes, first..<end) }
+            first = end
+        }
         return parts
+    }
+
+    /// Records of events, and the hashes of all of them or of none.
+    fileprivate struct Part: Sendable {
+        var records: [UInt8] = []
+        var hashes = EventHashes()
+
+        init(reserving bytes: Int) { records.reserveCapacity(bytes) }
+
+        init(_ decoded: DecodedEvents) {
+            records = decoded.events.bytes
+            if decoded.hashes.count == decoded.events.count { hashes = decoded.hashes }
+        }
     }
 
     /// Closes the cycles that are open at the end of the inputs.
@@ -112,17 +134,17 @@ private final class FoldingShard: Sendable {
         self.fold = Mutex(fold)
     }
 
-    func fold(_ records: [UInt8], _ readAt: Timestamp) -> FoldedEvents {
+    func fold(_ part: InputFolding.Part, _ readAt: Timestamp) -> FoldedEvents {
         fold.withLock { fold in
             var folded = FoldedEvents()
             let others = fold.otherEvents
             if detail.needsCycles {
-                try? fold.apply(records.span, receivedAt: readAt) { _, schedule in
+                try? fold.apply(part.records.span, part.hashes, receivedAt: readAt) { _, schedule in
                     folded.schedules.append(schedule ?? 0)
                 }
                 folded.closed = fold.takeClosedCycles()
             } else {
-                try? fold.apply(records.span, receivedAt: readAt)
+                try? fold.apply(part.records.span, part.hashes, receivedAt: readAt)
             }
             folded.hasOtherEvents = fold.otherEvents != others
             return folded

@@ -44,6 +44,25 @@ struct CacheLines<Word: FixedWidthInteger & Sendable>: Sendable {
         return places
     }
 
+    /// How many words of a line equal another. Without branches, as above.
+    @inline(__always)
+    func count(of wanted: Word, in line: Int) -> Int {
+        let start = start(of: line)
+        let line = words.span.extracting(start..<start &+ Self.wordsPerLine)
+        var count = 0
+        for place in 0..<Self.wordsPerLine { count &+= line[place] == wanted ? 1 : 0 }
+        return count
+    }
+
+    /// Whether a line has a word, which it seldom has.
+    @inline(__always)
+    func contains(_ wanted: Word, in line: Int) -> Bool {
+        let start = start(of: line)
+        let line = words.span.extracting(start..<start &+ Self.wordsPerLine)
+        for place in 0..<Self.wordsPerLine where line[place] == wanted { return true }
+        return false
+    }
+
     @inline(__always)
     private func start(of line: Int) -> Int { lead &+ line &* Self.wordsPerLine }
 }

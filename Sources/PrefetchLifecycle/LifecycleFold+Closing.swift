@@ -21,6 +21,7 @@ extension LifecycleFold {
         for slot in 0..<cycles.count { judge(slot, known: nil) }
         cycles.removeAll()
         rememberClosed()
+        countEvictions()
     }
 
     /// The most cycles that one tick closes, which keeps the writer's pause to a few milliseconds.
@@ -81,10 +82,10 @@ extension LifecycleFold {
 
     private mutating func violations(ofCyclesDueAt second: UInt32, known: Timestamp) -> [ClosedCycle] {
         due(at: second).compactMap { slot in
-            guard let evaluation = evaluation(of: closing(slot), slot, known: known), evaluation.broken != 0 else {
-                return nil
-            }
-            return ClosedCycle(evaluation)
+            let cycle = closing(slot)
+            guard cycle.isJudged else { return nil }
+            let evaluation = evaluation(of: cycle, slot, known: known)
+            return evaluation.broken == 0 ? nil : ClosedCycle(evaluation)
         }
     }
 
@@ -96,11 +97,10 @@ extension LifecycleFold {
         groups[0].evictedCycles += 1
     }
 
-    /// The verdict on a cycle that closes now; nil for a reopened one, which has its verdict.
+    /// The verdict on a cycle that closes now.
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
-    private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation? {
-        guard !cycle.flags.contains(.isReopened), cycle.details.contains(.isTold) else { return nil }
+    private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation {
         let toleratedDrift = groups.toleratedDrift(of: Int(cycle.group))
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
@@ -145,9 +145,11 @@ extension LifecycleFold {
         cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
         noteClosed(cycle, at: slot)
+        let id = isReceiver ? schedules.take(cycle.schedule) : nil
+        if let id { observe(tally, atEndOf: id, in: group) }
+        guard cycle.isJudged else { return }
         let evaluation = evaluation(of: cycle, slot, known: known)
-        observe(tally, evaluation, atEndOf: cycle)
-        guard let evaluation else { return }
+        if let id { observeTimes(of: evaluation, id, in: group) }
         groups[group].add(evaluation)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(evaluation)) }
     }
@@ -178,13 +180,11 @@ extension LifecycleFold {
         closedNames.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the cycle that an event would open was closed before; nil for an event that names no notification time, and
-    /// where nothing is remembered.
-    func wasClosed(_ event: borrowing Event, schedule: UInt64) -> Bool? {
-        guard deduplicates else { return nil }
-        let installation = event.installation?.fingerprint ?? 0
-        let address = CycleAddress(event, schedule: schedule, installation: installation)
-        return address?.due.map { wasClosed(schedule, installation, due: $0) }
+    /// The names by which a cycle with an address is remembered once it has closed: its own, and the one that it has where
+    /// its schedule, or that of the closed cycle, was never told.
+    func closedNames(of address: CycleAddress) -> (own: UInt64, other: UInt64)? {
+        guard deduplicates, let due = address.due else { return nil }
+        return closedNames(of: address.schedule, address.installation, due)
     }
 
     /// Whether a cycle that is opened was closed before.
@@ -208,9 +208,18 @@ extension LifecycleFold {
     }
 
     private func wasClosed(_ schedule: UInt64, _ installation: UInt64, due: Timestamp) -> Bool {
-        if identities.contains(exactKey(of: schedule, installation, due)) { return true }
-        guard installation != 0 else { return false }
-        return identities.contains(schedule == 0 ? timeKey(of: installation, due) : namelessKey(of: installation, due))
+        let names = closedNames(of: schedule, installation, due)
+        return identities.contains(names.own) || identities.contains(names.other)
+    }
+
+    private func closedNames(
+        of schedule: UInt64,
+        _ installation: UInt64,
+        _ due: Timestamp
+    ) -> (own: UInt64, other: UInt64) {
+        let own = exactKey(of: schedule, installation, due)
+        guard installation != 0 else { return (own, own) }
+        return (own, schedule == 0 ? timeKey(of: installation, due) : namelessKey(of: installation, due))
     }
 
     private func isRemembered(_ schedule: UInt64, _ period: Int64, _ periods: ClosedRange<Int64>) -> Bool {
@@ -255,6 +264,9 @@ struct ClosingTerms {
 }
 
 extension Cycle {
+    /// Whether it gets a verdict when it closes: not a reopened one, which has its verdict.
+    fileprivate var isJudged: Bool { !flags.contains(.isReopened) && details.contains(.isTold) }
+
     /// Moves the closing time after an event.
     ///
     /// A delivery or a summary sets it to the end of the grace period; any other event only moves it later.

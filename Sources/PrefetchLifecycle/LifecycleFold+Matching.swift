@@ -66,7 +66,6 @@ extension LifecycleFold {
     /// waited, and wait no more.
     private mutating func closeHalf(_ half: CycleHalf, at slot: Int) -> Bool {
         guard isReceiver, cycles.half(at: slot) != half else { return false }
-        defer { groups[0].evictedInstallations = installations.evicted }
         return installations.update(cycles[slot].installation) { installation in
             defer { installation.halves.close(half) }
             return installation.halves.mayWait
@@ -84,7 +83,6 @@ extension LifecycleFold {
             if !isOpen { installation.halves.open(half) }
             installation.halves.count(stages, of: half)
         }
-        groups[0].evictedInstallations = installations.evicted
     }
 
     /// Counts what waited until the cycle had both names.
@@ -164,7 +162,6 @@ extension LifecycleFold {
         if wasClosed(cycles[slot], lookup) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
         if isReceiver, let half = cycles[slot].half {
             installations.update(address.installation) { $0.halves.open(half) }
-            groups[0].evictedInstallations = installations.evicted
         }
         return slot
     }

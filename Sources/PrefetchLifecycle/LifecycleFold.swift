@@ -140,10 +140,9 @@ public struct LifecycleFold: Sendable {
         var start = 0
         while start < batch.count {
             let window = start..<min(start + EventWindow.size, batch.count)
-            var known: UInt32 = 0
-            for place in window where identities.contains(batch[place]) { known |= 1 &<< UInt32(place &- start) }
+            let known = identities.places(of: batch.span.extracting(window))
             for place in window {
-                let isKnown = known >> UInt32(place &- start) & 1 != 0 || identities.containsFormer(batch[place])
+                let isKnown = known &>> UInt32(place &- start) & 1 != 0 || identities.containsFormer(batch[place])
                 if isKnown || !proposed.insert(batch[place]) { duplicates.append(place) }
             }
             start = window.upperBound
@@ -164,9 +163,14 @@ public struct LifecycleFold: Sendable {
 
     /// Folds the events of a batch.
     ///
+    /// - Parameter hashes: their hashes, by the fold's key; made of the records where there are none.
     /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
-    public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
-        try apply(records, receivedAt: receivedAt) { _, _ in }
+    public mutating func apply(
+        _ records: Span<UInt8>,
+        _ hashes: EventHashes = EventHashes(),
+        receivedAt: Timestamp
+    ) throws(EventRecordError) {
+        try apply(records, hashes, receivedAt: receivedAt) { _, _ in }
     }
 
     /// Folds the events of a batch, and says which they are.
@@ -176,66 +180,31 @@ public struct LifecycleFold: Sendable {
     @inline(__always)
     package mutating func apply(
         _ records: Span<UInt8>,
+        _ hashes: EventHashes,
         receivedAt: Timestamp,
         noting note: (borrowing Event, _ schedule: UInt64?) -> Void
     ) throws(EventRecordError) {
         advance(to: receivedAt)
-        defer { observations.keepNoted(from: records, at: clock) }
+        defer {
+            observations.keepNoted(from: records, at: clock)
+            countEvictions()
+        }
         var cursor = EventCursor()
         var window = EventWindow()
         var damage: EventRecordError?
+        var first = 0
         repeat {
             do throws(EventRecordError) {
                 try window.fill(from: &cursor, in: records)
             } catch {
                 damage = error
             }
-            prepare(&window, records)
+            prepare(&window, records, hashes, from: first)
+            first &+= window.count
             let events = window.events.span
             for place in 0..<window.count { fold(events[place], window.hashes[place], records, noting: note) }
         } while window.count == EventWindow.size && damage == nil
         if let damage { throw damage }
-    }
-
-    /// Hashes the events of a window, remembers their identities and looks for their cycles.
-    private mutating func prepare(_ window: inout EventWindow, _ records: Span<UInt8>) {
-        for place in 0..<window.count {
-            if !isReceiver {
-                window.events[place].clockSkew = nil
-                if let assumedSimulator, window.events[place].kind == .prefetchScheduleFailed {
-                    window.events[place].isSimulator = window.events[place].isSimulator ?? assumedSimulator
-                }
-            }
-            if window.events[place].kind.app != .dnp {
-                if deduplicates {
-                    window.hashes[place].identity = key.identity(of: window.events[place], in: records)
-                }
-                window.hashes[place].schedule = nil
-            } else if deduplicates {
-                let hashes = key.hashes(of: window.events[place], in: records)
-                window.hashes[place].identity = hashes.identity
-                window.hashes[place].schedule = hashes.schedule
-            } else {
-                window.hashes[place].schedule = key.schedule(of: window.events[place], in: records)
-            }
-        }
-        if deduplicates {
-            for place in 0..<window.count { identities.insert(window.hashes[place].identity) }
-        }
-        var latest: UInt64?
-        for place in 0..<window.count {
-            var lookup = EventWindow.CycleLookup()
-            if let schedule = window.hashes[place].schedule {
-                lookup.slot = cycles.candidate(schedule: schedule)
-                // The first of the events that open a cycle; the others of the window will find it.
-                if lookup.slot == nil, schedule != latest {
-                    let wasClosed = wasClosed(window.events[place], schedule: schedule)
-                    lookup.wasClosed = wasClosed.map { ($0, closings: closings) }
-                }
-                latest = schedule
-            }
-            window.hashes[place].lookup = lookup
-        }
     }
 
     /// Folds one event of a window.
@@ -256,15 +225,25 @@ public struct LifecycleFold: Sendable {
         var isRepeated = false
         if !deduplicates {
             if event.kind.countsByItself {
-                if !Self.isFirst(key.identity(of: event, in: records), in: &counted) { return }
+                if !Self.isFirst(identity(of: event, hashes, in: records), in: &counted) { return }
             } else if event.countsBesideItsCycle {
-                isRepeated = !Self.isFirst(key.identity(of: event, in: records), in: &measured)
+                isRepeated = !Self.isFirst(identity(of: event, hashes, in: records), in: &measured)
             }
         } else if continuesEarlierVersion {
             schedule = openSchedule(of: event, schedule, in: records)
+            // The notification time is the same.
             if schedule != hashes.schedule { lookup.wasClosed = nil }
         }
         fold(event, schedule: schedule, lookup, isRepeated: isRepeated, in: records)
+    }
+
+    private func identity(
+        of event: borrowing Event,
+        _ hashes: EventWindow.Hashes,
+        in records: Span<UInt8>
+    ) -> UInt64 {
+        if let identity = hashes.identity { return identity }
+        return key.identity(of: event, in: records)
     }
 
     /// Whether an event of which something counts that no cycle tells from a repetition is the first one of its identity,
@@ -290,6 +269,7 @@ public struct LifecycleFold: Sendable {
         if isAhead(of: now) { setBack(to: now) }
         advance(to: now)
         closeDue(at: seconds(clock))
+        countEvictions()
     }
 
     /// The cycles closed since the last call, in closing order.
@@ -305,115 +285,15 @@ public struct LifecycleFold: Sendable {
         groups[0].evictedIdentities += identities.advance(to: now)
     }
 
+    /// Counts the installations that were evicted since the last call, where others were updated.
+    mutating func countEvictions() {
+        guard groups[0].evictedInstallations != installations.evicted else { return }
+        groups[0].evictedInstallations = installations.evicted
+    }
+
     func seconds(_ time: Timestamp) -> UInt32 {
         UInt32(clamping: time.microseconds / 1_000_000)
     }
-}
-
-extension LifecycleFold {
-    /// Folds an event into its cycle and its installation.
-    ///
-    /// - Parameters:
-    ///   - schedule: the hash of its schedule; nil without one.
-    ///   - lookup: what was looked up about its cycle.
-    ///   - isRepeated: whether what it says by itself is counted already.
-    private mutating func fold(
-        _ event: borrowing Event,
-        schedule: UInt64?,
-        _ lookup: EventWindow.CycleLookup,
-        isRepeated: Bool,
-        in bytes: Span<UInt8>
-    ) {
-        let installation = event.installation?.fingerprint ?? 0
-        let named = groups.place(of: event, in: bytes)
-        let earlier = groups.increments(of: named ?? 0)
-        let isTimed = installations.hasWarps ? !isWarped(event) : true
-        var isToldAgain = isRepeated
-        if event.kind == .contentCacheFailed { isToldAgain = isStorageToldAgain(event, installation) }
-        let time = groups[named ?? 0].count(
-            event,
-            in: bytes,
-            receivedAt: isReceiver ? clock : nil,
-            isTimed: isTimed,
-            isToldAgain: isToldAgain
-        )
-        var increments = groups.increments(of: named ?? 0) &- earlier
-        observe(time, of: event, in: named ?? 0)
-        if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            let (found, change) = slot(for: event, at: address, lookup)
-        {
-            var slot = found
-            var terms = closingTerms
-            let group = group(of: slot, named)
-            if change.isNewPass { takeNearer(to: slot, terms, in: group) }
-            if change.hasWaited { countWaiting(at: slot, terms, in: group) }
-            var openHalf = isReceiver ? cycles.half(at: slot) : nil
-            var half = openHalf
-            if isReceiver, cycles.mayBelongElsewhere(event, slot) {
-                half = .undated
-                terms.waiting = installations.waiting(.undated, of: installation)
-            } else if let half {
-                terms.waiting = installations.waiting(half, of: installation)
-                terms.waiting.formIntersection(cycles.stagesOfHalf(at: slot))
-            }
-            let waiting = waitingStages(like: event, at: slot, terms)
-            var before = groups.tally(of: group)
-            var start = groups.increments(of: group)
-            if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
-                evict(slot)
-                slot = open(address, base: event.timestamp)
-                openHalf = isReceiver ? cycles.half(at: slot) : nil
-                cycles.update(slot) { $0.group = UInt8(group) }
-                before = groups.tally(of: group)
-                start = groups.increments(of: group)
-                _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
-            }
-            if let half { countHalf(half, at: slot, isOpen: openHalf != nil) }
-            let grown = groups.increments(of: group) &- start
-            let counted = grown == 0 ? StageTally() : groups.tally(of: group) - before
-            observe(counted, by: event, at: slot, in: group, bytes)
-            reconcile(counted, by: event, at: slot, in: group)
-            increments &+= groups.increments(of: group) &- start
-            note(event, increments, at: slot, waiting: waiting, terms)
-            updateInstallation(installation, with: event, due: cycles[slot].due, in: bytes)
-            if event.kind == .prefetchScheduled {
-                updateTask(of: slot)
-                resumeJudging(slot)
-            }
-        } else {
-            note(event, increments)
-            updateInstallation(installation, with: event, due: nil, in: bytes)
-        }
-        switch event.kind {
-        case .notificationDenied, .permissionGranted: recordPermission(event, installation)
-        case .pluginError where PluginErrorCode(event, in: bytes) == .notificationsDenied:
-            recordPermission(event, installation)
-        case .schedulePersisted, .cacheCleared, .apiCall, .prefetchSuccess, .contentCached:
-            recordContent(event, schedule: schedule, installation, in: bytes)
-        default: break
-        }
-        if event.tellsHistory { recordHistory(event, of: installation, schedule: schedule, in: bytes) }
-        if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: named ?? 0, bytes) }
-    }
-
-    /// The group that a cycle counts in: the one its events named last.
-    private mutating func group(of slot: Int, _ named: Int?) -> Int {
-        guard let named else { return Int(cycles[slot].group) }
-        if cycles[slot].group != UInt8(named) { cycles.update(slot) { $0.group = UInt8(named) } }
-        return named
-    }
-
-    var closingTerms: ClosingTerms {
-        ClosingTerms(
-            clockSeconds: seconds(clock),
-            graceSeconds: UInt32(clamping: limits.closingGraceSeconds),
-            openSeconds: UInt32(clamping: limits.openAfterNotificationSeconds),
-            countsByArrival: isReceiver
-        )
-    }
-
-    /// Stage counts are bytes, so 255 facts are the most.
-    var factLimit: Int { min(limits.factsPerCycle, 255) }
 }
 
 extension Event {

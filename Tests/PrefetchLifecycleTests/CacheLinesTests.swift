@@ -38,11 +38,16 @@ struct CacheLinesTests {
                         #expect(lines.places(in: line, of: wanted, under: mask) == expected)
                     }
                 }
+                for wanted in [words[line][0], 0, 1] as [Word] {
+                    let count = words[line].count { $0 == wanted }
+                    #expect(lines.count(of: wanted, in: line) == count)
+                    #expect(lines.contains(wanted, in: line) == (count > 0))
+                }
             }
         }
     }
 
-    @Test("the places of a word in a line are those that a loop finds")
+    @Test("the places of a word in a line, and how many there are, are those that a loop finds")
     func placesAreFound() {
         #expect(CacheLines<UInt64>.wordsPerLine == 8)
         #expect(CacheLines<UInt32>.wordsPerLine == 16)

@@ -28,6 +28,34 @@ struct DeduplicationTests {
         #expect(table.byteCount <= table.count * 12)
     }
 
+    @Test("identities that are looked for together are those that are found one by one", arguments: [1, 7, 32])
+    func findsManyAtOnce(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        var identities = RememberedIdentities(window: 700, limit: 40_000)
+        var inserted: [UInt64] = [0]
+        var found = 0
+        for round in 0..<3_000 {
+            // Three generations, with many identities in one line and in those behind it.
+            _ = identities.advance(to: Timestamp(microseconds: Int64(round) / 1_000 * 400))
+            for _ in 0..<8 {
+                let identity = random.next() & (round % 2 == 0 ? .max : 0x3F00_0000_FFFF_0000)
+                identities.insert(identity)
+                inserted.append(identity)
+            }
+            let wanted = (0..<count).map { _ in
+                let isOld = random.next() % 3 == 0
+                return isOld ? inserted[Int(random.next() % UInt64(inserted.count))] : random.next() | 1
+            }
+            let places = identities.places(of: wanted.span)
+            let expected = wanted.indices.reduce(0 as UInt32) {
+                identities.contains(wanted[$1]) ? $0 | 1 << UInt32($1) : $0
+            }
+            #expect(places == expected)
+            found += places.nonzeroBitCount
+        }
+        #expect(found > 500)
+    }
+
     @Test("duplicates take no memory in the identity table")
     func duplicatesTakeNoMemory() {
         var table = IdentityTable()

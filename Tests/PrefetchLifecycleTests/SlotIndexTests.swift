@@ -5,6 +5,14 @@ import Testing
 
 @testable import PrefetchLifecycle
 
+extension SlotIndex {
+    /// Adds a slot, after making room where there is none.
+    fileprivate mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
+        if !hasRoom(for: hash) { grow(for: hash, hashAt: hashAt) }
+        insert(slot, hash)
+    }
+}
+
 @Suite("The index of slots")
 struct SlotIndexTests {
     /// Hashes of which many share a group, a tag or all bits.
@@ -30,6 +38,7 @@ struct SlotIndexTests {
             }
             return found
         }
+        var changes: UInt64 = 0
         for step in 0..<12_000 {
             // More come at first, and more go later.
             if hashes.isEmpty || random.next() % 100 < (step < 6_000 ? 60 : 40) {
@@ -45,6 +54,8 @@ struct SlotIndexTests {
                 hashes[slot] = hashes[last]
                 hashes.removeLast()
             }
+            #expect(index.changes > changes)
+            changes = index.changes
             guard step % 97 == 0 else { continue }
             for _ in 0..<20 {
                 let hash = hashes.isEmpty ? 0 : hashes[Int(random.next() % UInt64(hashes.count))]

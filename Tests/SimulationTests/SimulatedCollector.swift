@@ -282,7 +282,11 @@ struct WitnessedProcessor: CommitProcessor {
         else {
             return ingest
         }
-        decoded.identities = decoded.identities.map { ~$0 }
+        var hashes = EventHashes()
+        for (identity, schedule) in zip(decoded.hashes.identities, decoded.hashes.schedules) {
+            hashes.append((~identity, schedule))
+        }
+        decoded.hashes = hashes
         return .events(decoded, origin: origin, batch: nil)
     }
 

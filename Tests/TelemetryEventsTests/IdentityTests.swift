@@ -26,6 +26,52 @@ struct IdentityTests {
         }
     }
 
+    /// Events with and without ids, with ids that pseudonyms replace, of both apps; and lines among them.
+    private static let inputs = [
+        event(with: #""ttl":1"#), event(with: #""scheduleId":"Jane Doe","eventId":"a b","installationId":"phone""#),
+        #"{"event":"prefetch_executed","scheduledFor":"2025-11-15T05:53:00Z","timestamp":"2025-11-15T05:48:32Z"}"#,
+        #"{"event":"plugin_error","error":"E12","timestamp":"2025-11-15T05:48:32Z"}"#,
+        #"{"event":"prefetch_failure","reason":"AUTH","scheduleId":"b","timestamp":"2025-11-15T05:48:32Z"}"#,
+        #"{"event":"backgroundRefreshCompleted","timestamp":"2025-11-15T05:48:32Z","durationMs":5}"#,
+        "2025-11-15T05:48:01Z [DNP-FETCH] Starting fetch (scheduleId=call-4155550127)",
+        "2025-11-15T05:48:03Z [DNP-FETCH] Fetch success (status=200)",
+        "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification",
+    ]
+
+    private func expectOwnHashes(_ decoded: DecodedEvents) throws {
+        let bytes = decoded.events.bytes
+        var cursor = EventCursor()
+        var made = EventHashes()
+        while let event = try cursor.next(in: bytes.span) { made.append(key.hashes(of: event, in: bytes.span)) }
+        #expect(decoded.hashes.count == decoded.events.count)
+        #expect(decoded.hashes.identities == made.identities)
+        #expect(decoded.hashes.schedules == made.schedules)
+    }
+
+    @Test("decoded events come with the hashes that their records have, as JSON and as lines of a log")
+    func decodedHashesAreThoseOfTheRecords() throws {
+        let events = decode(Self.inputs.prefix(6).joined(separator: "\n"), as: .lines)
+        #expect(events.events.count == 6)
+        try expectOwnHashes(events)
+        #expect(events.hashes.schedules.count { $0 == 0 } == 3)
+        var decoder = logDecoder()
+        var lines = decoder.decode(Array(Self.inputs.joined(separator: "\n").utf8).span, readAt: readingTime)
+        lines.append(decoder.flush(readAt: readingTime))
+        #expect(lines.events.count > 6)
+        try expectOwnHashes(lines)
+    }
+
+    @Test("hashes without those of some events are those of the others")
+    func hashesWithoutSome() {
+        var hashes = EventHashes()
+        for place in 0..<6 { hashes.append((UInt64(place), place % 2 == 0 ? nil : UInt64(place * 10))) }
+        for dropped in [[], [0], [5], [1, 2, 4], [0, 1, 2, 3, 4, 5]] {
+            let kept = (0..<6).filter { !dropped.contains($0) }
+            #expect(hashes.without(dropped).identities == kept.map { UInt64($0) })
+            #expect(hashes.without(dropped).schedules == kept.map { $0 % 2 == 0 ? 0 : UInt64($0 * 10) })
+        }
+    }
+
     @Test("the reason of a failure is part of its identity, and can be taken off again")
     func identityCoversTheReasonOfAFailure() throws {
         for kind in ["prefetch_failure", "prefetch_completed"] {

@@ -28,9 +28,12 @@ struct IngestProcessor: CommitProcessor {
     /// By how much an event may make the next checkpoint larger.
     static var stateBytesPerEvent: Int { LedgerProjection.checkpointBytesPerEvent }
 
-    /// How many duplicates a stored batch left out.
+    /// What a stored batch left out, and what was made of it before.
     struct Preparation {
-        let duplicates: Int
+        /// How many duplicates were left out.
+        var duplicates = 0
+        /// The hashes of its events.
+        var hashes = EventHashes()
     }
 
     private var projection: LedgerProjection
@@ -103,14 +106,14 @@ struct IngestProcessor: CommitProcessor {
     }
 
     private static func cost(of decoded: DecodedEvents) -> Int {
-        decoded.events.bytes.count + decoded.rejections.count * 16 + 512
+        decoded.events.bytes.count + (decoded.events.count + decoded.hashes.count + decoded.rejections.count) * 16 + 512
     }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
         switch submission {
         case .tick: tickBatch(receivedAt)
         case .limits(let halvings):
-            .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation(duplicates: 0))
+            .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation())
         case .events(let decoded, let origin, let batch, let earlier):
             eventsBatch(
                 decoded,
@@ -141,7 +144,7 @@ struct IngestProcessor: CommitProcessor {
             receipt: [],
             events: verdicts.records
         )
-        return .append(tick, Preparation(duplicates: 0))
+        return .append(tick, Preparation())
     }
 
     private mutating func eventsBatch(
@@ -176,7 +179,7 @@ struct IngestProcessor: CommitProcessor {
             receipt: receipt.encoded,
             events: accepted.bytes
         )
-        return .append(row, Preparation(duplicates: accepted.duplicates))
+        return .append(row, Preparation(duplicates: accepted.duplicates, hashes: accepted.hashes))
     }
 
     /// The outcome that a batch would have; nothing of it is proposed or remembered.
@@ -192,7 +195,7 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func commit(_ preparation: Preparation, of batch: LedgerBatch, at placement: CommitPlacement) -> Outcome {
         do throws(DamagedRowError) {
-            try projection.apply(batch, at: placement.position)
+            try projection.apply(batch, preparation.hashes, at: placement.position)
         } catch {
             metrics.unreadableRecords.add()
         }

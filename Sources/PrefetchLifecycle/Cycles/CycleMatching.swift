@@ -10,15 +10,18 @@ struct CycleAddress {
     let installation: UInt64
     /// The notification time in whole milliseconds, so that two within one millisecond are the same.
     let due: Timestamp?
+    /// The cycle of its notification time, where that was looked up.
+    let timed: TimedLookup?
 
     /// Nil for an event without a schedule or a notification time, and for one that is about its installation.
-    init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
+    init?(_ event: borrowing Event, schedule: UInt64?, _ timed: TimedLookup? = nil) {
         guard !event.kind.isOfInstallation else { return nil }
         let due = event.due
         guard schedule != nil || due != nil else { return nil }
         self.schedule = schedule ?? 0
-        self.installation = installation
+        installation = event.installation?.fingerprint ?? 0
         self.due = due
+        self.timed = timed
     }
 
     var hasBoth: Bool { schedule != 0 && due != nil }
@@ -64,6 +67,13 @@ enum CycleMatch {
     case noneEvicting(Int)
 }
 
+/// What a lookup by installation and notification time has found, which holds until the index changes.
+struct TimedLookup {
+    let slot: Int?
+    /// `SlotIndex.changes` at the lookup.
+    let changes: UInt64
+}
+
 extension CycleTable {
     /// Finds the cycle that an event belongs to.
     ///
@@ -76,10 +86,7 @@ extension CycleTable {
     /// - Parameter limit: the most open cycles of one schedule.
     func match(_ address: CycleAddress, at time: Timestamp, limit: Int) -> CycleMatch {
         guard address.schedule != 0 else {
-            guard let due = address.due, let slot = slot(installation: address.installation, due: due) else {
-                return .none(isFirst: true)
-            }
-            return .found(slot)
+            return timedSlot(of: address).map { .found($0) } ?? .none(isFirst: true)
         }
         guard let due = address.due else {
             if let only = onlySlot(schedule: address.schedule) { return .found(only) }
@@ -99,7 +106,7 @@ extension CycleTable {
             return false
         }
         if let exact { return .found(exact) }
-        let timed = slot(installation: address.installation, due: due).flatMap { self[$0].schedule == 0 ? $0 : nil }
+        let timed = timedSlot(of: address).flatMap { self[$0].schedule == 0 ? $0 : nil }
         switch (undated, timed) {
         case (let undated?, let timed?): return .joins(schedule: undated, due: timed)
         case (let undated?, nil): return .learnsDue(undated)

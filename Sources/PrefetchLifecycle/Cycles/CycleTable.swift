@@ -37,7 +37,7 @@ struct CycleTable: Sendable {
 
     /// Changes a cycle in place.
     mutating func update<Result>(_ slot: Int, _ body: (inout Cycle) -> Result) -> Result {
-        isDirty[slot &>> 8] = true
+        markDirty(slot)
         defer { deadlines.lower(to: self[slot].closesAt, page: slot &>> 8) }
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
@@ -49,7 +49,7 @@ struct CycleTable: Sendable {
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) -> Cycle.Insertion {
-        isDirty[slot &>> 8] = true
+        markDirty(slot)
         defer { deadlines.lower(to: self[slot].closesAt, page: slot &>> 8) }
         return pages[slot &>> 8][slot & 0xFF].apply(event, terms, into: &totals)
     }
@@ -73,12 +73,18 @@ struct CycleTable: Sendable {
         return true
     }
 
+    /// Notes that the page of a slot has changed, where that is not noted yet.
+    @inline(__always)
+    private mutating func markDirty(_ slot: Int) {
+        if !isDirty[slot &>> 8] { isDirty[slot &>> 8] = true }
+    }
+
     /// The facts of a long cycle.
     func longCycle(at slot: Int) -> LongCycle { longCycles[slot &>> 8][self[slot].longPlace] }
 
     /// Changes the facts of a long cycle in place.
     mutating func updateLongCycle<Result>(_ slot: Int, _ body: (inout LongCycle) -> Result) -> Result {
-        isDirty[slot &>> 8] = true
+        markDirty(slot)
         let place = self[slot].longPlace
         let before = longCycles[slot &>> 8][place].facts.count
         defer { longFacts += longCycles[slot &>> 8][place].facts.count - before }
@@ -99,6 +105,7 @@ struct CycleTable: Sendable {
     }
 
     /// Calls `body` with the facts of a cycle.
+    @inline(__always)
     func withFacts<Result>(at slot: Int, _ body: (Span<UInt64>) -> Result) -> Result {
         if self[slot].flags.contains(.isLong) {
             return body(longCycles[slot &>> 8][self[slot].longPlace].facts.span)
@@ -184,21 +191,38 @@ extension CycleTable {
         }
     }
 
+    /// Looks for the indexed cycle with the installation and the notification time of an address, ahead of its need.
+    func lookUpTimed(_ address: CycleAddress) -> TimedLookup? {
+        address.due.map { TimedLookup(slot: slot(installation: address.installation, due: $0), changes: dues.changes) }
+    }
+
+    /// The indexed cycle with the installation and the notification time of an address.
+    func timedSlot(of address: CycleAddress) -> Int? {
+        guard let due = address.due else { return nil }
+        if let known = address.timed, known.changes == dues.changes { return known.slot }
+        return slot(installation: address.installation, due: due)
+    }
+
     private mutating func index(_ slot: Int, schedule: UInt64) {
-        schedules.insert(slot, schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
+        if !schedules.hasRoom(for: schedule) {
+            schedules.grow(for: schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
+        }
+        schedules.insert(slot, schedule)
     }
 
     private mutating func indexDue(_ slot: Int) {
-        dues.insert(slot, self[slot].dueHash(dueHashing)) { [pages, dueHashing] in
-            pages[$0 &>> 8][$0 & 0xFF].dueHash(dueHashing)
+        let hash = self[slot].dueHash(dueHashing)
+        if !dues.hasRoom(for: hash) {
+            dues.grow(for: hash) { [pages, dueHashing] in pages[$0 &>> 8][$0 & 0xFF].dueHash(dueHashing) }
         }
+        dues.insert(slot, hash)
     }
 
     /// Opens a cycle; its notification time is indexed unless another cycle of the installation has the same.
     mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
         let slot = append(Cycle(schedule: address.schedule, installation: address.installation, base: base))
         if address.schedule != 0 { index(slot, schedule: address.schedule) }
-        if let due = address.due { learn(due: due, at: slot) }
+        if let due = address.due { learn(due: due, at: slot, isFree: timedSlot(of: address) == nil) }
         return slot
     }
 
@@ -213,7 +237,7 @@ extension CycleTable {
         }
         pages[slot &>> 8].append(cycle)
         deadlines.lower(to: cycle.closesAt, page: slot &>> 8)
-        isDirty[slot &>> 8] = true
+        markDirty(slot)
         count += 1
         return slot
     }
@@ -228,7 +252,11 @@ extension CycleTable {
 
     /// Sets the notification time of a cycle that had none.
     mutating func learn(due: Timestamp, at slot: Int) {
-        let isFree = self.slot(installation: self[slot].installation, due: due) == nil
+        learn(due: due, at: slot, isFree: self.slot(installation: self[slot].installation, due: due) == nil)
+    }
+
+    /// - Parameter isFree: whether no other cycle of its installation has this notification time.
+    private mutating func learn(due: Timestamp, at slot: Int, isFree: Bool) {
         update(slot) { cycle in
             cycle.due = due
             if isFree { cycle.flags.insert(.ownsDue) }

@@ -8,6 +8,8 @@ struct SlotIndex: Sendable {
     private static let partCount = 64
 
     private var parts: [SlotIndexPart]
+    /// Increases with each change, so that a lookup can tell whether it still holds.
+    private(set) var changes: UInt64 = 0
 
     /// - Parameter slots: the expected number of slots.
     init(slots: Int = 0) {
@@ -34,18 +36,30 @@ struct SlotIndex: Sendable {
     @inline(__always)
     func onlyCandidate(_ hash: UInt64) -> Int? { parts[Self.part(hash)].onlyCandidate(hash) }
 
-    /// Adds a slot that is not indexed yet.
-    mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        parts[Self.part(hash)].insert(slot, hash, hashAt: hashAt)
+    /// Whether a slot with a hash can be added; if not, `grow(for:hashAt:)` makes room.
+    @inline(__always)
+    func hasRoom(for hash: UInt64) -> Bool { parts[Self.part(hash)].hasRoom }
+
+    /// Makes room for a slot with a hash.
+    mutating func grow(for hash: UInt64, hashAt: (Int) -> UInt64) {
+        parts[Self.part(hash)].grow(hashAt: hashAt)
+    }
+
+    /// Adds a slot that is not indexed yet, where there is room.
+    mutating func insert(_ slot: Int, _ hash: UInt64) {
+        changes &+= 1
+        parts[Self.part(hash)].insert(slot, hash)
     }
 
     /// Moves the entry of a hash to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
+        changes &+= 1
         parts[Self.part(hash)].move(hash, from: old, to: new)
     }
 
     /// Removes a slot.
     mutating func remove(_ slot: Int, _ hash: UInt64) {
+        changes &+= 1
         parts[Self.part(hash)].remove(slot, hash)
     }
 
@@ -115,9 +129,11 @@ private struct SlotIndexPart: Sendable {
         return Self.slot(lines[line, candidates.trailingZeroBitCount])
     }
 
+    @inline(__always)
+    var hasRoom: Bool { (count + 1) * 100 <= lines.count * Self.entriesPerLine * Self.largestFillPercent }
+
     /// Adds a slot that is not indexed yet.
-    mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        if (count + 1) * 100 > lines.count * Self.entriesPerLine * Self.largestFillPercent { grow(hashAt: hashAt) }
+    mutating func insert(_ slot: Int, _ hash: UInt64) {
         count += 1
         enter(slot, hash)
     }
@@ -195,14 +211,18 @@ private struct SlotIndexPart: Sendable {
         }
     }
 
-    private mutating func grow(hashAt: (Int) -> UInt64) {
+    mutating func grow(hashAt: (Int) -> UInt64) {
         let old = lines
         let growth = old.count < Self.smallPart ? old.count : old.count / 2
         lines = CacheLines(count: old.count + growth)
+        var hashes = InlineArray<15, UInt64>(repeating: 0)
         for line in 0..<old.count {
+            // All of a line before they are entered, so that the processor waits for all of their slots at once.
             for place in 0..<Self.entriesPerLine where old[line, place] != 0 {
-                let slot = Self.slot(old[line, place])
-                enter(slot, hashAt(slot))
+                hashes[place] = hashAt(Self.slot(old[line, place]))
+            }
+            for place in 0..<Self.entriesPerLine where old[line, place] != 0 {
+                enter(Self.slot(old[line, place]), hashes[place])
             }
         }
     }

@@ -17,14 +17,34 @@ struct IdentityTable: Sendable {
     var byteCount: Int { lines.byteCount }
 
     @inline(__always)
-    func contains(_ hash: UInt64) -> Bool {
+    func contains(_ hash: UInt64) -> Bool { contains(hash, fullLines(of: hash)) }
+
+    /// How many of the first two lines of a hash are full, one behind the other; loads both.
+    @inline(__always)
+    func fullLines(of hash: UInt64) -> Int {
+        let home = home(of: Swift.max(hash, 1))
+        let isFull = lines[home, Self.lineSize &- 1] != 0
+        let isNextFull = lines[next(home), Self.lineSize &- 1] != 0
+        return isFull ? isNextFull ? 2 : 1 : 0
+    }
+
+    /// - Parameter full: what `fullLines(of:)` said.
+    @inline(__always)
+    func contains(_ hash: UInt64, _ full: Int) -> Bool {
         let hash = Swift.max(hash, 1)
-        var line = home(of: hash)
-        while true {
-            if lines.places(in: line, of: hash) != 0 { return true }
-            if lines[line, Self.lineSize &- 1] == 0 { return false }
+        let home = home(of: hash)
+        let next = next(home)
+        return lines.contains(hash, in: home) || lines.contains(hash, in: next) || full > 1 && isBehind(next, hash)
+    }
+
+    /// Whether a hash is in a line behind a full one.
+    private func isBehind(_ line: Int, _ hash: UInt64) -> Bool {
+        var line = line
+        repeat {
             line = next(line)
-        }
+            if lines.contains(hash, in: line) { return true }
+        } while lines[line, Self.lineSize &- 1] != 0
+        return false
     }
 
     /// Inserts a hash; false for a duplicate.
@@ -33,7 +53,7 @@ struct IdentityTable: Sendable {
         let hash = Swift.max(hash, 1)
         var line = home(of: hash)
         while true {
-            if lines.places(in: line, of: hash) != 0 { return false }
+            if lines.contains(hash, in: line) { return false }
             if lines[line, Self.lineSize &- 1] == 0 { break }
             line = next(line)
         }
@@ -75,7 +95,7 @@ struct IdentityTable: Sendable {
     private mutating func enter(_ hash: UInt64, from line: Int) {
         var line = line
         while lines[line, Self.lineSize &- 1] != 0 { line = next(line) }
-        lines[line, lines.places(in: line, of: 0).trailingZeroBitCount] = hash
+        lines[line, Self.lineSize &- lines.count(of: 0, in: line)] = hash
     }
 
     /// Tables below this size double; larger ones grow by an eighth, which saves memory and costs time.

@@ -43,6 +43,13 @@ struct RememberedIdentities: Sendable {
         return false
     }
 
+    /// Which of at most 32 identities are remembered, a bit each.
+    func places(of identities: Span<UInt64>) -> UInt32 {
+        var found: UInt32 = 0
+        for generation in generations { found |= generation.places(of: identities) }
+        return found
+    }
+
     /// Whether identities of an older version are not forgotten yet.
     var remembersEarlierIdentities: Bool {
         guard let lastWithoutHashes, let first = generations.first else { return false }
@@ -80,18 +87,14 @@ struct RememberedIdentities: Sendable {
         generations[generations.count - 1].insert(identity)
     }
 
-    /// Remembers many identities. Looks for a few at a time before it enters them, so that the processor waits for the
-    /// memory of all of them at once.
+    /// Remembers many identities. Looks for a few at a time before it enters them, as `places(of:)` does.
     mutating func insert(_ identities: [UInt64]) {
         let last = generations.count - 1
         var start = 0
         while start < identities.count {
             let window = start..<min(start + EventWindow.size, identities.count)
-            var new: UInt32 = 0
-            for place in window where !generations[last].contains(identities[place]) {
-                new |= 1 &<< UInt32(place - start)
-            }
-            for place in window where new >> UInt32(place - start) & 1 != 0 {
+            let known = generations[last].places(of: identities.span.extracting(window))
+            for place in window where known &>> UInt32(place - start) & 1 == 0 {
                 generations[last].insert(identities[place])
             }
             start = window.upperBound
@@ -209,6 +212,25 @@ struct IdentityGeneration: Sendable {
         tables[Int(identity >> 58)].contains(identity << 6)
     }
 
+    /// Which of at most 32 identities it has, a bit each.
+    ///
+    /// Loads the lines of each before it searches the first, so that the processor waits for the memory of all of them at
+    /// once.
+    func places(of identities: Span<UInt64>) -> UInt32 {
+        var full: UInt64 = 0
+        for place in identities.indices {
+            let lines = tables[Int(identities[place] >> 58)].fullLines(of: identities[place] << 6)
+            full |= UInt64(lines) &<< UInt64(place &* 2)
+        }
+        var found: UInt32 = 0
+        for place in identities.indices {
+            let lines = Int(full &>> UInt64(place &* 2) & 3)
+            let isFound = tables[Int(identities[place] >> 58)].contains(identities[place] << 6, lines)
+            found |= (isFound ? 1 : 0) &<< UInt32(place)
+        }
+        return found
+    }
+
     mutating func insert(_ identity: UInt64) {
         guard tables[Int(identity >> 58)].insert(identity << 6) else { return }
         count += 1
@@ -275,7 +297,7 @@ struct IdentityPage: Sendable {
     var encoded: StatePage {
         var value = StateWriter()
         value.append(UInt64(bitPattern: startedAt.microseconds))
-        for identity in identities { value.append(identity) }
+        value.append(words: identities)
         return StatePage(key: Self.prefix(generation: generation) + StatePage.sortable(number), value: value.bytes)
     }
 

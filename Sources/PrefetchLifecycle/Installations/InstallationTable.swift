@@ -37,7 +37,8 @@ struct InstallationTable: Sendable {
     private subscript(fingerprint slot: Int) -> UInt64 { pages[slot &>> 8][slot & 0xFF].fingerprint }
 
     func find(_ fingerprint: UInt64) -> Installation? {
-        slot(of: fingerprint).map { self[$0] }
+        guard let slot = slot(of: fingerprint) else { return nil }
+        return self[slot]
     }
 
     /// Whether an installation remembers more tasks than it does of closed cycles.
@@ -50,16 +51,21 @@ struct InstallationTable: Sendable {
         slot(of: fingerprint).map { self[$0].halves.waiting(half) } ?? []
     }
 
+    @inline(__always)
     private func slot(of fingerprint: UInt64) -> Int? {
         if latestSlot < count, self[fingerprint: latestSlot] == fingerprint { return latestSlot }
-        return index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
+        return search(fingerprint)
+    }
+
+    private func search(_ fingerprint: UInt64) -> Int? {
+        index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
     }
 
     /// Changes an installation; adds a new one.
     mutating func update<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
         let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
-        isDirty[slot &>> 8] = true
+        if !isDirty[slot &>> 8] { isDirty[slot &>> 8] = true }
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
@@ -78,7 +84,7 @@ struct InstallationTable: Sendable {
             variableBytes -= self[slot].variableBytes
             index.remove(slot, self[slot].fingerprint)
             pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
-            index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            insert(slot, fingerprint)
             evicted += 1
             return slot
         }
@@ -95,10 +101,15 @@ struct InstallationTable: Sendable {
         pages[slot &>> 8].append(installation)
         isDirty[slot &>> 8] = true
         count += 1
-        index.insert(slot, installation.fingerprint) { [pages] in
-            pages[$0 &>> 8][$0 & 0xFF].fingerprint
-        }
+        insert(slot, installation.fingerprint)
         return slot
+    }
+
+    private mutating func insert(_ slot: Int, _ fingerprint: UInt64) {
+        if !index.hasRoom(for: fingerprint) {
+            index.grow(for: fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+        }
+        index.insert(slot, fingerprint)
     }
 }
 

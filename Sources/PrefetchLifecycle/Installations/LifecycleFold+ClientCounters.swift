@@ -21,7 +21,6 @@ extension LifecycleFold {
         let known = installations.update(fingerprint) {
             $0.count(counted, at: time, failedAt: failureTime ?? time, isNew: isNew)
         }
-        groups[0].evictedInstallations = installations.evicted
         if let known { groups[group].add(known, times: -1) }
     }
 
@@ -34,7 +33,6 @@ extension LifecycleFold {
         if let place = event.toldPlace, counted[place] == 1, counted.sum == 1 {
             let time = event.timestamp
             let isCounted = installations.update(fingerprint) { $0.countOne(place, at: time) }
-            groups[0].evictedInstallations = installations.evicted
             if isCounted { return }
         }
         var own = counted
@@ -195,7 +193,6 @@ extension LifecycleFold {
             outcome = installations.updateLists(fingerprint) {
                 $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted)
             }
-            groups[0].evictedInstallations = installations.evicted
         }
         groups[group].snapshots[Int(outcome.1.rawValue)] += 1
         guard !outcome.missing.isZero else { return }

@@ -34,7 +34,6 @@ extension LifecycleFold {
             if let due, let freed { installation.free(due: due, at: freed) }
             if isAndroid { installation.isAndroid = true }
         }
-        groups[0].evictedInstallations = installations.evicted
     }
 
     /// Records whether notifications are permitted. Both are about the whole installation, whichever schedule is named.
@@ -80,7 +79,6 @@ extension LifecycleFold {
         if !event.clientCounters.isEmpty, event.hasCountersOutOfPattern(in: bytes) {
             record(\.breaches, Int64(ViolationKind.countersOutOfPattern.rawValue))
         }
-        groups[0].evictedInstallations = installations.evicted
     }
 
     /// Whether the clock of an event's installation is warped, as far as it was told.

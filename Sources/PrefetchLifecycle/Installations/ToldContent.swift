@@ -171,7 +171,6 @@ extension LifecycleFold {
             }
         default: return
         }
-        groups[0].evictedInstallations = installations.evicted
     }
 
     /// Whether an event tells again of storage that failed: `Storage unavailable` behind `Cache write failed`.
@@ -179,7 +178,6 @@ extension LifecycleFold {
         var isUnavailable = false
         if event.error.isEmpty { isUnavailable = event.reason == .system ? true : event.usedCached == false }
         let time = event.timestamp
-        defer { groups[0].evictedInstallations = installations.evicted }
         return installations.updateLists(fingerprint) {
             $0.content.recordStorage(isUnavailable ? .storageUnavailable : .writeFailed, at: time)
         }

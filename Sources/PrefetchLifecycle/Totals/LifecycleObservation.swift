@@ -63,14 +63,18 @@ extension LifecycleFold {
         }
     }
 
-    /// Observes what a cycle counted when it closed.
-    mutating func observe(_ counted: StageTally, _ evaluation: CycleEvaluation?, atEndOf cycle: Cycle) {
-        guard isReceiver, let id = schedules.take(cycle.schedule) else { return }
-        let group = Int(cycle.group)
+    /// Observes the failures that a cycle counted when it closed.
+    ///
+    /// - Parameter id: the id of its schedule.
+    mutating func observe(_ counted: StageTally, atEndOf id: [UInt8], in group: Int) {
         for reason in FailureReason.allCases where counted.failures(reason) > 0 {
             observations.keep(ObservedPlace(reason), 0, in: group, id: id, at: clock)
         }
-        evaluation?.eachTime { measure, microseconds in
+    }
+
+    /// Observes the durations that counted when a cycle closed.
+    mutating func observeTimes(of evaluation: CycleEvaluation, _ id: [UInt8], in group: Int) {
+        evaluation.eachTime { measure, microseconds in
             let bucket = TimeHistogram.bucket(of: microseconds, measure)
             guard let place = ObservedPlace(measure, bucket: bucket) else { return }
             observations.keep(place, microseconds, in: group, id: id, at: clock)

@@ -4,8 +4,8 @@
 public struct DecodedEvents: Sendable {
     /// The accepted events, in input order.
     public internal(set) var events = EventBatch()
-    /// The identity of each accepted event, for deduplication.
-    public internal(set) var identities: [UInt64] = []
+    /// The hashes of each accepted event; of fewer where the options leave out those of lines.
+    public internal(set) var hashes = EventHashes()
     /// The rejected events, limited to the first `JSONLimits.namedRejections`.
     public internal(set) var rejections: [Rejection] = []
     /// Whether the input contained no value.
@@ -34,6 +34,8 @@ public struct DecodedEvents: Sendable {
     var refusedLines = 0
     /// How many events the input contained.
     public var received: Int { events.count + rejected }
+    /// The identity of each accepted event, for deduplication.
+    public var identities: [UInt64] { hashes.identities }
 
     init() {}
 
@@ -50,7 +52,7 @@ public struct DecodedEvents: Sendable {
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
         places += other.places.map { EventPlace(line: $0.line + firstLine, isLogLine: $0.isLogLine) }
-        identities.append(contentsOf: other.identities)
+        hashes.append(contentsOf: other.hashes)
         rejected += other.rejected
         for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
         for var rejection in other.rejections where rejections.count < JSONLimits.namedRejections {

@@ -182,7 +182,7 @@ public struct JSONEventDecoder {
 
     private mutating func expect(_ byteCount: Int) {
         decoded.events.reserve(bytes: byteCount / 3, events: byteCount / 160)
-        decoded.identities.reserveCapacity(byteCount / 160)
+        decoded.hashes.reserveCapacity(byteCount / 160)
         isLongInput = byteCount > Int(UInt32.max)
     }
 
@@ -321,7 +321,7 @@ public struct JSONEventDecoder {
     @inline(__always)
     private mutating func add(_ draft: borrowing Draft, _ texts: Span<UInt8>) {
         decoded.events.appendOneOfMany(draft.event, texts: texts)
-        decoded.identities.append(identityKey.identity(of: draft.event, in: texts))
+        decoded.hashes.append(identityKey.hashes(of: draft.event, in: texts))
         if reportsPlaces {
             let line = framing == .logLines ? lineIndex : decoded.received - 1
             decoded.places.append(EventPlace(line: line, isLogLine: false))

@@ -363,7 +363,7 @@ public struct LogBinder: Sendable {
         decoded.events.appendOneOfMany(event, texts: held.span)
         if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
         if options.reportsPlaces { decoded.places.append(EventPlace(line: line, isLogLine: true)) }
-        if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
+        if options.identifies { decoded.hashes.append(identityKey.hashes(of: event, in: held.span)) }
     }
 
     /// Keeps the hashes of the event under the id that a pseudonym stands for; after a restart only its schedule's is known.

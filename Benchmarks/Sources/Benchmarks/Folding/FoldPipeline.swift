@@ -41,18 +41,18 @@ struct FoldPipeline {
             identityKey: identityKey
         )
         let watch = Stopwatch()
-        let records = newRecords(decoded)
+        let (records, hashes) = newEvents(decoded)
         let others = fold.otherEvents
-        try fold.apply(records.span, receivedAt: now)
+        try fold.apply(records.span, hashes, receivedAt: now)
         if fold.otherEvents != others { try refresh.apply(records.span, receivedAt: now) }
         fold.clearProposals()
         foldSeconds += watch.seconds
     }
 
-    /// The records of the events that are new.
-    private mutating func newRecords(_ decoded: DecodedEvents) -> [UInt8] {
+    /// The records and the hashes of the events that are new.
+    private mutating func newEvents(_ decoded: DecodedEvents) -> ([UInt8], EventHashes) {
         let duplicates = fold.propose(decoded.identities)
         accepted += decoded.events.count - duplicates.count
-        return decoded.events.bytes(without: duplicates)
+        return (decoded.events.bytes(without: duplicates), decoded.hashes.without(duplicates))
     }
 }
