@@ -102,10 +102,19 @@ extension LifecycleFold {
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
     private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation {
         let toleratedDrift = groups.toleratedDrift(of: Int(cycle.group))
-        let installation = installation(cycle.installation)
-        let now = known ?? installation?.latest ?? latest
+        let told = installation(cycle.installation)
+        let known = known ?? told?.latest ?? latest
+        let heardOf = told?.latest ?? known
+        let installation = told ?? Installation(fingerprint: 0)
         return cycles.withFacts(at: slot) {
-            CycleEvaluation(cycle, $0, installation: installation, known: now, toleratedDrift: toleratedDrift)
+            CycleEvaluation(
+                cycle,
+                $0,
+                installation: installation,
+                heardOf: heardOf,
+                known: known,
+                toleratedDrift: toleratedDrift
+            )
         }
     }
 

@@ -200,9 +200,6 @@ extension Cycle {
         return false
     }
 
-    /// The inline facts as a list, for a checkpoint or a `LongCycle`.
-    var factList: [UInt64] { (0..<factCount).map { facts[$0].value } }
-
     /// Calls `body` with the inline facts.
     func withFacts<Result>(_ body: (Span<UInt64>) -> Result) -> Result {
         var words: InlineArray<4, UInt64> = .init(repeating: 0)
@@ -307,8 +304,17 @@ struct LongCycle: Sendable {
 
     init(facts: [UInt64], counted: CountedStages) {
         self.facts = facts
-        if !facts.isEmpty { self.facts.reserveCapacity(Self.usualFacts) }
         self.counted = counted
+    }
+
+    /// The inline facts of a cycle.
+    init(_ cycle: Cycle) {
+        var facts: [UInt64] = []
+        facts.reserveCapacity(Self.usualFacts)
+        cycle.withFacts { inline in
+            for place in inline.indices { facts.append(inline[place]) }
+        }
+        self.init(facts: facts, counted: cycle.counted)
     }
 
     /// Inserts a fact in order.

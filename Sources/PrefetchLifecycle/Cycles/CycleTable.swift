@@ -123,7 +123,7 @@ extension CycleTable {
     /// Moves the facts of a cycle into a `LongCycle`, unless they are in one.
     mutating func lengthen(_ slot: Int) {
         guard !self[slot].flags.contains(.isLong) else { return }
-        let long = LongCycle(facts: self[slot].factList, counted: self[slot].counted)
+        let long = LongCycle(self[slot])
         update(slot) { _ = $0.flags.insert(.isLong) }
         addLongCycle(slot, long)
     }

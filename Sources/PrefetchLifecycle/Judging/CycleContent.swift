@@ -24,12 +24,12 @@ struct CycleContent {
         of cycle: Cycle,
         used: Timestamp?,
         _ account: borrowing CycleAccount,
-        told: ToldContent?
+        told: ToldContent
     ) {
         judgeTTL(facts)
         if cycle.flags.contains(.contentMissing) { judgeFallback(facts, of: cycle, told) }
-        if let used, let told { judgeUse(used, of: cycle, account, told) }
-        if let told, told.hasPlainCalls { judgeCalls(facts, of: cycle, told) }
+        if let used { judgeUse(used, of: cycle, account, told) }
+        if told.hasPlainCalls { judgeCalls(facts, of: cycle, told) }
     }
 
     /// Takes the loss of the content from the same cycle by another clock.
@@ -57,7 +57,7 @@ struct CycleContent {
     }
 
     /// What was seen of the content before it was missing.
-    private mutating func judgeFallback(_ facts: Span<UInt64>, of cycle: Cycle, _ told: ToldContent?) {
+    private mutating func judgeFallback(_ facts: Span<UInt64>, of cycle: Cycle, _ told: ToldContent) {
         var missing: Timestamp?
         var isExecuted = false
         var hasFailed = false
@@ -90,7 +90,7 @@ struct CycleContent {
                 false
             }
         if let missing, let cached, !isExpired {
-            let cleared = told?.latest([.cacheCleared], before: missing)?.time
+            let cleared = told.latest([.cacheCleared], before: missing)?.time
             if cleared.map({ $0 < cached }) ?? true { lost = (cached, missing) }
         }
         fallbackCause =

@@ -36,28 +36,33 @@ struct CycleEvaluation {
     /// The violated rules, by the bit of their raw value.
     private(set) var broken: UInt64 = 0
 
+    /// - Parameters:
+    ///   - installation: what its installation told; an empty one where the rules across cycles do not apply.
+    ///   - heardOf: the time until which its installation was heard of.
+    ///   - known: the time of the verdict.
     init(
         _ cycle: Cycle,
         _ facts: Span<UInt64>,
-        installation: Installation?,
+        installation: Installation,
+        heardOf: Timestamp,
         known: Timestamp,
         toleratedDrift: Int64
     ) {
         self.cycle = cycle
         self.toleratedDrift = toleratedDrift
-        heardOf = installation?.latest ?? known
+        self.heardOf = heardOf
         account = CycleAccount(facts, of: cycle)
         let used = cycle.used.time(base: cycle.base)
-        content = CycleContent(facts, of: cycle, used: used, account, told: installation?.content)
+        content = CycleContent(facts, of: cycle, used: used, account, told: installation.content)
         // None or one: an array, which is not copied with the lists in it.
-        let history = installation?.history ?? []
+        let history = installation.history
         let clock = history.isEmpty ? nil : history[0].clock
         if let clock, let warped = cycle.warped(by: clock, facts) {
             isTimeWarped = true
             let warpedAccount = CycleAccount(warped.facts.span, of: warped.cycle)
             planned = PlannedTimes(warped.cycle, warpedAccount)
             content.takeLoss(
-                of: CycleContent(warped.facts.span, of: warped.cycle, used: nil, warpedAccount, told: nil)
+                of: CycleContent(warped.facts.span, of: warped.cycle, used: nil, warpedAccount, told: ToldContent())
             )
         } else {
             isTimeWarped = false
@@ -79,14 +84,14 @@ struct CycleEvaluation {
         launches = history.isEmpty ? nil : LaunchRules(cycle, facts, account, installation)
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
-        isContentOlder = isOlder(installation?.content)
+        isContentOlder = isOlder(installation.content)
         judgeOrder()
-        if let told = installation?.content { takeOlderContent(told) }
+        takeOlderContent(installation.content)
         judgeIntegrity()
         judgeTasks(facts, of: installation)
         judgeTiming()
         judgeLaunches()
-        judgePlan(facts, told: installation?.content)
+        judgePlan(facts, told: installation.content)
         judgeContent()
         guard hasTimes else { return }
         disorder = CycleOrder(facts, of: cycle, isContentOlder: isContentOlder).broken
@@ -169,7 +174,7 @@ struct CycleEvaluation {
 
     /// Whether the age of the content shows that it was fetched for an earlier notification: before the task of this cycle was
     /// scheduled, or before it ran, where such a fetch was told. Without times: before its task could begin.
-    private func isOlder(_ told: ToldContent?) -> Bool {
+    private func isOlder(_ told: ToldContent) -> Bool {
         guard let used, let age = cycle.age else { return false }
         guard hasTimes else {
             guard let due = cycle.due, let begin = account.firstBegin else { return false }
@@ -182,7 +187,7 @@ struct CycleEvaluation {
         guard let executed = account.firstExecuted, fetched.microseconds + 1_000_000 < executed.microseconds else {
             return false
         }
-        return told?.hasFetch(about: fetched) ?? false
+        return told.hasFetch(about: fetched)
     }
 
     /// Takes what was told of the content at the time at which its age says that an earlier cycle fetched it.
@@ -209,16 +214,15 @@ struct CycleEvaluation {
         account.scheduleHashMatches ?? (cycle.flags.contains(.scheduleMatches) ? true : nil)
     }
 
-    private mutating func judgeTasks(_ facts: Span<UInt64>, of installation: Installation?) {
+    private mutating func judgeTasks(_ facts: Span<UInt64>, of installation: Installation) {
         var isSecond = cycle.flags.contains(.isSecond)
-        if !isSecond, let installation, let task = WaitingTask(cycle, facts) {
+        if !isSecond, let task = WaitingTask(cycle, facts) {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        denial = denial(of: facts, installation?.permissions)
+        denial = denial(of: facts, installation.permissions)
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
-        guard hasTimes, let installation else { return }
-        guard let executed = account.lastExecuted else { return }
+        guard hasTimes, let executed = account.lastExecuted else { return }
         let end = executed.microseconds + LifecycleRules.nextTaskMicroseconds
         guard installation.latest.microseconds > end else { return }
         let isAlone = installation.submissions.areMissing(
@@ -232,7 +236,7 @@ struct CycleEvaluation {
     /// are assumed from the order of lines tell as much.
     private func denial(
         of facts: Span<UInt64>,
-        _ permissions: ToldPermissions?
+        _ permissions: ToldPermissions
     ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
         for index in facts.indices {
@@ -244,10 +248,8 @@ struct CycleEvaluation {
             case .scheduled:
                 // A line that tells of the scheduling before a denial is no scheduling behind it.
                 if hasTimes, facts.repeatsSubmission(index) { continue }
-                if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
-                    return (time, denied)
-                }
-                if let told = permissions?.denial(before: time) { return (time, told) }
+                if let denied, !permissions.hasGrant(from: denied, through: time) { return (time, denied) }
+                if let told = permissions.denial(before: time) { return (time, told) }
             default: continue
             }
         }
@@ -287,9 +289,9 @@ struct CycleEvaluation {
         judge(.clearedContentUsed, content.cleared != nil)
     }
 
-    private mutating func judgePlan(_ facts: Span<UInt64>, told: ToldContent?) {
+    private mutating func judgePlan(_ facts: Span<UInt64>, told: ToldContent) {
         judge(.scheduleTimeDiffers, cycle.details.contains(.timeDiffers))
-        if account.firstScheduled != nil, !cycle.details.contains(.isPersisted), let told {
+        if account.firstScheduled != nil, !cycle.details.contains(.isPersisted) {
             judge(.scheduledNotPersisted, told.lacksPersisted(cycle.schedule))
         }
         // By what the submission names, whenever it was.

@@ -21,9 +21,9 @@ struct LaunchRules {
         _ cycle: Cycle,
         _ facts: Span<UInt64>,
         _ account: borrowing CycleAccount,
-        _ installation: Installation?
+        _ installation: Installation
     ) {
-        guard let installation, let history = installation.history.first else { return nil }
+        guard let history = installation.history.first else { return nil }
         let judge = LaunchJudge(cycle: cycle, account: copy account, installation: installation, history: history)
         launchAfterMiss = judge.launchAfterMiss
         launchWithoutSchedule = judge.launchWithoutSchedule
