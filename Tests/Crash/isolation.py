@@ -13,21 +13,22 @@ import sys
 DIRECTORY = "/run/crash"
 # Set inside.
 INSIDE = "DNP_CRASH_INSIDE"
-PROGRAMS = {
-    "unshare": "util-linux", "mount": "mount", "losetup": "mount", "strace": "strace", "mkfs.ext4": "e2fsprogs",
-    "nbdkit": "nbdkit", "nbdfuse": "libnbd-bin", "journalctl": "systemd",
-}
+PROGRAMS = {"unshare": "util-linux", "mount": "mount", "strace": "strace", "journalctl": "systemd"}
+# What cuts of power need as well.
+DISK_PROGRAMS = {"losetup": "mount", "mkfs.ext4": "e2fsprogs", "nbdkit": "nbdkit", "nbdfuse": "libnbd-bin"}
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
 
-def require():
+def require(cuts_power):
     """Ends with a sentence where this machine cannot run what is asked."""
     if os.geteuid() != 0:
         sys.exit("This starts a journald and mounts file systems: run it as root.")
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    for program, package in PROGRAMS.items():
+    for program, package in (PROGRAMS | DISK_PROGRAMS if cuts_power else PROGRAMS).items():
         if not any(os.access(f"{directory}/{program}", os.X_OK) for directory in path.split(":")):
             sys.exit(f"{program} is missing: apt-get install {package}")
+    if cuts_power:
+        require_devices()
 
 
 def require_devices():
