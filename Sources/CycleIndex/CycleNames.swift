@@ -25,7 +25,7 @@ struct CycleNames: Sendable {
 
     /// - Parameter limit: the most bytes of a generation.
     init(limit: Int = 2 << 20) {
-        self.limit = limit
+        self.limit = min(limit, NameGeneration.largestLimit)
     }
 
     /// The memory of the names and of their tables.
@@ -144,6 +144,8 @@ private struct NameGeneration: Sendable {
     /// The count is a power of two, of which at most half is used.
     private var slots: [UInt32]
     private var used = 0
+    /// The most bytes of names before the last one: a place has 22 bits, four megabytes.
+    static let largestLimit = 2 << 20
     private static let placeBits: UInt32 = 22
     private static let placeMask: UInt32 = 1 << placeBits - 1
 
@@ -191,7 +193,7 @@ private struct NameGeneration: Sendable {
         insert(place, key)
     }
 
-    /// Names beyond four megabytes, of which no generation has so many, are not found again.
+    /// Enters a name, unless its place is more than any generation has, as in damaged state.
     private mutating func insert(_ place: Int, _ key: UInt64) {
         guard place < Self.placeMask else { return }
         if used * 2 >= slots.count { grow() }

@@ -45,7 +45,7 @@ struct InputFolding {
     private static func divide(_ decoded: DecodedEvents, _ places: [Int]) -> [Part] {
         let events = decoded.events
         let bytes = events.bytes
-        let hashes = Part(decoded).hashes
+        let hashes = decoded.hashes
         var parts = (0..<shardCount).map { _ in Part(reserving: bytes.count / 2) }
         var first = 0
         while first < places.count {
@@ -59,7 +59,7 @@ struct InputFolding {
         return parts
     }
 
-    /// Records of events, and the hashes of all of them or of none.
+    /// Events, as far as they are folded.
     fileprivate struct Part: Sendable {
         var records: [UInt8] = []
         var hashes = EventHashes()
@@ -68,7 +68,7 @@ struct InputFolding {
 
         init(_ decoded: DecodedEvents) {
             records = decoded.events.bytes
-            if decoded.hashes.count == decoded.events.count { hashes = decoded.hashes }
+            hashes = decoded.hashes
         }
     }
 

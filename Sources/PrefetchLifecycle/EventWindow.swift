@@ -24,7 +24,7 @@ struct EventWindow {
         /// Where no cycle of its schedule was open: whether one with its names was closed before, at a number of
         /// `LifecycleFold.closings`.
         var wasClosed: (Bool, closings: UInt64)?
-        /// The same: the cycle of its notification time.
+        /// Where no cycle of its schedule was open: the cycle of its notification time.
         var timed: TimedLookup?
     }
 
@@ -49,7 +49,7 @@ extension LifecycleFold {
     /// Hashes the events of a window, remembers their identities and looks for their cycles.
     ///
     /// - Parameters:
-    ///   - known: the hashes of the batch, or of fewer events.
+    ///   - known: the hashes of the batch, or of its first events.
     ///   - first: the place of the first event in the batch.
     mutating func prepare(
         _ window: inout EventWindow,
@@ -68,6 +68,7 @@ extension LifecycleFold {
                 let schedule = known.schedules[first &+ place]
                 window.hashes[place].identity = known.identities[first &+ place]
                 window.hashes[place].schedule = schedule == 0 ? nil : schedule
+                assert(schedule == key.schedule(of: window.events[place], in: records) ?? 0, "another event's hashes")
             } else if deduplicates {
                 let hashes = key.hashes(of: window.events[place], in: records)
                 window.hashes[place].identity = hashes.identity

@@ -9,7 +9,7 @@ public import TelemetryEvents
 /// costs O(facts of its cycle) and, on average, no allocation.
 ///
 /// To deduplicate, call `propose(_:)` with the identities of events before they enter the ledger, and `clearProposals()`
-/// once the transaction has committed or failed. `apply(_:receivedAt:)` remembers the identities of committed events.
+/// once the transaction has committed or failed. `apply(_:_:receivedAt:)` remembers the identities of committed events.
 public struct LifecycleFold: Sendable {
     /// The sum of all groups.
     public var totals: LifecycleTotals { groups.sum }
@@ -285,7 +285,8 @@ public struct LifecycleFold: Sendable {
         groups[0].evictedIdentities += identities.advance(to: now)
     }
 
-    /// Counts the installations that were evicted since the last call, where others were updated.
+    /// Takes over how many installations were evicted. Once for a batch or a tick is enough: nothing reads the total in
+    /// between.
     mutating func countEvictions() {
         guard groups[0].evictedInstallations != installations.evicted else { return }
         groups[0].evictedInstallations = installations.evicted

@@ -15,7 +15,7 @@ struct CycleNamesTests {
         var noted: [(key: UInt64, name: CycleName)] = []
         for number in 0..<4_000 {
             // Hashes that differ in few bits share slots, and some of them tags.
-            let key = random.next() & (number % 2 == 0 ? .max : 0x0030_0000_0000_0FFF) | 1 << 63
+            let key = random.next() & (number % 2 == 0 ? .max : 0x00F0_0000_0000_0FFF) | 1 << 63
             let id = Array("cycle-\(number)".utf8)
             let isNamed = number % 3 == 0
             let name = CycleName(installation: isNamed ? Pseudonym(high: key, low: 2) : nil, scheduleId: id)

@@ -51,6 +51,31 @@ struct EventFileTests {
         #expect(try JudgedLog.judge(lines + [summary("p1"), unnamed]).cycles.count == 2)
     }
 
+    @Test("events of several installations in turns are judged as those of each alone, also among lines")
+    func installationsInTurns() throws {
+        func events(_ installation: Int) -> [String] {
+            let (minute, id) = (10 + installation, "n\(installation)")
+            return [
+                ("prefetch_scheduled", 0), ("prefetch_executed", 1), ("prefetch_success", 2),
+                ("prefetch_used_for_notification", 3),
+            ].prefix(installation % 2 == 0 ? 4 : 3).map { kind, second in
+                #"{"event":"\#(kind)","timestamp":"2025-11-15T05:\#(minute):0\#(second)Z","installationId":"p\#(installation)","scheduleId":"\#(id)"}"#
+            }
+        }
+        func stages(_ judged: Judgement) -> [String] {
+            judged.cycles.map { "\($0.scheduleId ?? "") \($0.closed.outcome) \($0.closed.stages)" }.sorted()
+        }
+        let all = (0..<9).map(events)
+        let turns = (0..<4).flatMap { place in all.compactMap { place < $0.count ? $0[place] : nil } }
+        let alone = try all.flatMap { stages(try JudgedLog.judge($0, named: "events.ndjson")) }.sorted()
+        #expect(alone.count == 9 && Set(alone).count == 9)
+        #expect(stages(try JudgedLog.judge(turns, named: "events.ndjson")) == alone)
+        let lines = JudgedLog.lines(GuideStory.scheduling() + GuideStory.prefetch(540) + GuideStory.shown())
+        let mixed = try JudgedLog.judge(Array(lines.prefix(2)) + turns + lines.dropFirst(2))
+        #expect(stages(mixed).filter { $0.hasPrefix("n") && Set(alone).contains($0) } == alone)
+        #expect(mixed.cycles.count == 10 && mixed.totals.used == 6)
+    }
+
     @Test("the one host that lines name is the device of the events that name none")
     func hostAndEvents() throws {
         let lines = [

@@ -28,11 +28,9 @@ struct IngestProcessor: CommitProcessor {
     /// By how much an event may make the next checkpoint larger.
     static var stateBytesPerEvent: Int { LedgerProjection.checkpointBytesPerEvent }
 
-    /// What a stored batch left out, and what was made of it before.
+    /// How many duplicates a stored batch left out, and the hashes of the events that it has.
     struct Preparation {
-        /// How many duplicates were left out.
         var duplicates = 0
-        /// The hashes of its events.
         var hashes = EventHashes()
     }
 
@@ -106,7 +104,7 @@ struct IngestProcessor: CommitProcessor {
     }
 
     private static func cost(of decoded: DecodedEvents) -> Int {
-        decoded.events.bytes.count + (decoded.events.count + decoded.hashes.count + decoded.rejections.count) * 16 + 512
+        decoded.events.bytes.count + decoded.rejections.count * 16 + 512
     }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {

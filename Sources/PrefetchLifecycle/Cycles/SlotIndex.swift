@@ -36,7 +36,8 @@ struct SlotIndex: Sendable {
     @inline(__always)
     func onlyCandidate(_ hash: UInt64) -> Int? { parts[Self.part(hash)].onlyCandidate(hash) }
 
-    /// Whether a slot with a hash can be added; if not, `grow(for:hashAt:)` makes room.
+    /// Whether a slot with a hash can be added; if not, `grow(for:hashAt:)` makes room. Apart from adding it, since what
+    /// gives the hashes of slots is a copy of their table, whose references would be counted for each slot.
     @inline(__always)
     func hasRoom(for hash: UInt64) -> Bool { parts[Self.part(hash)].hasRoom }
 
@@ -134,6 +135,7 @@ private struct SlotIndexPart: Sendable {
 
     /// Adds a slot that is not indexed yet.
     mutating func insert(_ slot: Int, _ hash: UInt64) {
+        assert(hasRoom)
         count += 1
         enter(slot, hash)
     }

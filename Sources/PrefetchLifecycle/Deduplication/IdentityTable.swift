@@ -3,7 +3,7 @@
 /// A set of 64-bit hashes at 9.1 to 10.2 bytes each once it is large, eight in a line of the cache.
 ///
 /// A hash is in the line that its share of the 64-bit range gives or, where that is full, in the next one with room.
-/// Looking up or inserting reads 1.2 lines on average while the table is less than 88 % full. Growing reads and writes in
+/// Inserting reads 1.2 lines on average while the table is less than 88 % full, looking up the two that lie side by side. Growing reads and writes in
 /// memory order, because the home of a hash grows with the hash.
 struct IdentityTable: Sendable {
     private static let lineSize = CacheLines<UInt64>.wordsPerLine
@@ -17,24 +17,24 @@ struct IdentityTable: Sendable {
     var byteCount: Int { lines.byteCount }
 
     @inline(__always)
-    func contains(_ hash: UInt64) -> Bool { contains(hash, fullLines(of: hash)) }
+    func contains(_ hash: UInt64) -> Bool { contains(hash, mayBeBehind: mayBeBehind(hash)) }
 
-    /// How many of the first two lines of a hash are full, one behind the other; loads both.
+    /// Whether the first two lines of a hash are full, so that it may be in one behind them; loads both.
     @inline(__always)
-    func fullLines(of hash: UInt64) -> Int {
+    func mayBeBehind(_ hash: UInt64) -> Bool {
         let home = home(of: Swift.max(hash, 1))
         let isFull = lines[home, Self.lineSize &- 1] != 0
         let isNextFull = lines[next(home), Self.lineSize &- 1] != 0
-        return isFull ? isNextFull ? 2 : 1 : 0
+        return isFull && isNextFull
     }
 
-    /// - Parameter full: what `fullLines(of:)` said.
+    /// - Parameter mayBeBehind: what `mayBeBehind(_:)` said.
     @inline(__always)
-    func contains(_ hash: UInt64, _ full: Int) -> Bool {
+    func contains(_ hash: UInt64, mayBeBehind: Bool) -> Bool {
         let hash = Swift.max(hash, 1)
         let home = home(of: hash)
         let next = next(home)
-        return lines.contains(hash, in: home) || lines.contains(hash, in: next) || full > 1 && isBehind(next, hash)
+        return lines.contains(hash, in: home) || lines.contains(hash, in: next) || mayBeBehind && isBehind(next, hash)
     }
 
     /// Whether a hash is in a line behind a full one.

@@ -217,15 +217,17 @@ struct IdentityGeneration: Sendable {
     /// Loads the lines of each before it searches the first, so that the processor waits for the memory of all of them at
     /// once.
     func places(of identities: Span<UInt64>) -> UInt32 {
-        var full: UInt64 = 0
+        assert(identities.count <= 32)
+        var behind: UInt32 = 0
         for place in identities.indices {
-            let lines = tables[Int(identities[place] >> 58)].fullLines(of: identities[place] << 6)
-            full |= UInt64(lines) &<< UInt64(place &* 2)
+            let mayBeBehind = tables[Int(identities[place] >> 58)].mayBeBehind(identities[place] << 6)
+            behind |= (mayBeBehind ? 1 : 0) &<< UInt32(place)
         }
         var found: UInt32 = 0
         for place in identities.indices {
-            let lines = Int(full &>> UInt64(place &* 2) & 3)
-            let isFound = tables[Int(identities[place] >> 58)].contains(identities[place] << 6, lines)
+            let mayBeBehind = behind &>> UInt32(place) & 1 != 0
+            let table = Int(identities[place] >> 58)
+            let isFound = tables[table].contains(identities[place] << 6, mayBeBehind: mayBeBehind)
             found |= (isFound ? 1 : 0) &<< UInt32(place)
         }
         return found

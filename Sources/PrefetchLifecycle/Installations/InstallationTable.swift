@@ -65,8 +65,14 @@ struct InstallationTable: Sendable {
     mutating func update<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
         let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
-        if !isDirty[slot &>> 8] { isDirty[slot &>> 8] = true }
+        markDirty(slot)
         return body(&pages[slot &>> 8][slot & 0xFF])
+    }
+
+    /// Notes that the page of a slot has changed, where that is not noted yet.
+    @inline(__always)
+    private mutating func markDirty(_ slot: Int) {
+        if !isDirty[slot &>> 8] { isDirty[slot &>> 8] = true }
     }
 
     /// The same for a change that may make its lists longer or shorter.

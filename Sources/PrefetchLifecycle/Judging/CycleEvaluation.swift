@@ -37,7 +37,8 @@ struct CycleEvaluation {
     private(set) var broken: UInt64 = 0
 
     /// - Parameters:
-    ///   - installation: what its installation told; an empty one where the rules across cycles do not apply.
+    ///   - installation: what its installation told; an empty one where it is not remembered, or the rules
+    ///     across cycles do not apply.
     ///   - heardOf: the time until which its installation was heard of.
     ///   - known: the time of the verdict.
     init(

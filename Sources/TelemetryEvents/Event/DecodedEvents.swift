@@ -4,7 +4,7 @@
 public struct DecodedEvents: Sendable {
     /// The accepted events, in input order.
     public internal(set) var events = EventBatch()
-    /// The hashes of each accepted event; of fewer where the options leave out those of lines.
+    /// The hashes of all accepted events, or of none where they were not made for some.
     public internal(set) var hashes = EventHashes()
     /// The rejected events, limited to the first `JSONLimits.namedRejections`.
     public internal(set) var rejections: [Rejection] = []
@@ -50,9 +50,10 @@ public struct DecodedEvents: Sendable {
 
     /// Appends events found among the lines of a log; their rejections are indexed by line from `firstLine`.
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
+        let areWhole = hashes.count == events.count && other.hashes.count == other.events.count
         events.append(other.events)
         places += other.places.map { EventPlace(line: $0.line + firstLine, isLogLine: $0.isLogLine) }
-        hashes.append(contentsOf: other.hashes)
+        if areWhole { hashes.append(contentsOf: other.hashes) } else { hashes = EventHashes() }
         rejected += other.rejected
         for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
         for var rejection in other.rejections where rejections.count < JSONLimits.namedRejections {

@@ -108,6 +108,7 @@ public struct LogBinder: Sendable {
         decoded.isBlank = decoded.lines.read == 0 && decoded.events.count == 0
         if options.installation == nil { decoded.doubts = binding.doubts }
         decoded.events.finish()
+        if decoded.hashes.count != decoded.events.count { decoded.hashes = EventHashes() }
         defer { decoded = DecodedEvents() }
         return decoded
     }

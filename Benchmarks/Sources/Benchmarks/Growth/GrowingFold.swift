@@ -88,7 +88,7 @@ struct GrowingFold {
         guard decoded.events.count == body.lines, new == body.lines else {
             throw BenchmarkFailure("\(new) of \(body.lines) events are new: \(decoded.rejections.prefix(1))")
         }
-        try fold.apply(decoded.events.bytes.span, receivedAt: time)
+        try fold.apply(decoded.events.bytes.span, decoded.hashes, receivedAt: time)
         fold.clearProposals()
         if closes, fold.isTickDue(at: time) { fold.tick(to: time) }
         seconds += watch.seconds
