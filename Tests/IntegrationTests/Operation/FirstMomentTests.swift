@@ -191,7 +191,10 @@ struct FirstMomentTests {
             }
             #expect(keepsSignals(await process.identifier) == false)
             await process.signal(number)
-            #expect(try await process.waitForExit(within: .seconds(10)) == .signal(number))
+            let end = try await process.waitForExit(within: .seconds(10))
+            // Once a command reads a live input, the first Ctrl-C ends that, and what was read is judged: nothing here.
+            let isJudged = number == SIGINT && end == .code(command == "replay" ? 0 : 1)
+            #expect(end == .signal(number) || isJudged, "\(end)")
         }
     }
 }
