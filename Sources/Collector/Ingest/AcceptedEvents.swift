@@ -15,6 +15,7 @@ struct AcceptedEvents {
 
     /// - Parameter earlier: the same events as an earlier version took them; nil if in the same way.
     init(_ decoded: DecodedEvents, earlier: DecodedEvents? = nil) {
+        assert(decoded.hashes.count == decoded.events.count, "events without identities cannot be told from duplicates")
         batch = decoded.events
         allHashes = decoded.hashes
         let hasReplacedIds = decoded.altered[.scheduleId] > 0 || decoded.altered[.eventId] > 0
