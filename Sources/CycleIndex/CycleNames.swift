@@ -137,17 +137,16 @@ struct CycleNames: Sendable {
 ///
 /// A name is its key (8 bytes), the two halves of the pseudonym (8 each), and the length of the id (1) and the id.
 private struct NameGeneration: Sendable {
+    /// The most bytes of names before the last one: a slot has 22 bits for a place, which are four megabytes.
+    static let largestLimit = 2 << 20
     private static let fixedBytes = 25
+    private static let placeMask: UInt32 = 1 << 22 - 1
 
     var bytes: [UInt8] = []
     /// The place of a name plus one, and ten bits of its key, so that hardly any other name is looked at; 0 for a free slot.
     /// The count is a power of two, of which at most half is used.
     private var slots: [UInt32]
     private var used = 0
-    /// The most bytes of names before the last one: a place has 22 bits, four megabytes.
-    static let largestLimit = 2 << 20
-    private static let placeBits: UInt32 = 22
-    private static let placeMask: UInt32 = 1 << placeBits - 1
 
     init() { slots = [UInt32](repeating: 0, count: 64) }
 

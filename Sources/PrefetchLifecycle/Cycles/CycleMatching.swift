@@ -67,14 +67,25 @@ enum CycleMatch {
     case noneEvicting(Int)
 }
 
-/// What a lookup by installation and notification time has found, which holds until the index changes.
+/// What a lookup by installation and notification time has found, which holds while `CycleTable.timedChanges` is the same.
 struct TimedLookup {
     let slot: Int?
-    /// `SlotIndex.changes` at the lookup.
     let changes: UInt64
 }
 
 extension CycleTable {
+    /// Looks for the indexed cycle with the installation and the notification time of an address, ahead of its need.
+    func lookUpTimed(_ address: CycleAddress) -> TimedLookup? {
+        address.due.map { TimedLookup(slot: slot(installation: address.installation, due: $0), changes: timedChanges) }
+    }
+
+    /// The indexed cycle with the installation and the notification time of an address.
+    func timedSlot(of address: CycleAddress) -> Int? {
+        guard let due = address.due else { return nil }
+        if let known = address.timed, known.changes == timedChanges { return known.slot }
+        return slot(installation: address.installation, due: due)
+    }
+
     /// Finds the cycle that an event belongs to.
     ///
     /// | event has | cycle |

@@ -191,17 +191,8 @@ extension CycleTable {
         }
     }
 
-    /// Looks for the indexed cycle with the installation and the notification time of an address, ahead of its need.
-    func lookUpTimed(_ address: CycleAddress) -> TimedLookup? {
-        address.due.map { TimedLookup(slot: slot(installation: address.installation, due: $0), changes: dues.changes) }
-    }
-
-    /// The indexed cycle with the installation and the notification time of an address.
-    func timedSlot(of address: CycleAddress) -> Int? {
-        guard let due = address.due else { return nil }
-        if let known = address.timed, known.changes == dues.changes { return known.slot }
-        return slot(installation: address.installation, due: due)
-    }
+    /// Increases whenever a lookup by installation and notification time may find another cycle.
+    var timedChanges: UInt64 { dues.changes }
 
     private mutating func index(_ slot: Int, schedule: UInt64) {
         if !schedules.hasRoom(for: schedule) {

@@ -3,8 +3,8 @@
 /// A set of 64-bit hashes at 9.1 to 10.2 bytes each once it is large, eight in a line of the cache.
 ///
 /// A hash is in the line that its share of the 64-bit range gives or, where that is full, in the next one with room.
-/// Inserting reads 1.2 lines on average while the table is less than 88 % full, looking up the two that lie side by side. Growing reads and writes in
-/// memory order, because the home of a hash grows with the hash.
+/// Inserting reads 1.2 lines on average while the table is less than 88 % full; looking up reads two, which lie side by
+/// side. Growing reads and writes in memory order, because the home of a hash grows with the hash.
 struct IdentityTable: Sendable {
     private static let lineSize = CacheLines<UInt64>.wordsPerLine
     private static let largestFillPercent = 88
