@@ -170,3 +170,19 @@ public struct ClosedRun: Hashable, Sendable {
     /// Whether its times are assumed from the order of lines, so that no rule about time was applied.
     public var hasAssumedTimes: Bool
 }
+
+extension JSONWriter {
+    /// The violations as elements of an array: `{"violation":"...","bucket":"A","detail":"..."}`.
+    package mutating func elements(_ violations: [RefreshViolation]) {
+        for violation in violations {
+            object { json in
+                json.name("violation")
+                json.value("\(violation.kind.name)")
+                json.name("bucket")
+                json.value(violation.kind.bucket.rawValue)
+                json.name("detail")
+                json.value(violation.detail)
+            }
+        }
+    }
+}

@@ -262,3 +262,19 @@ extension Event {
         return timestamp.microseconds + skew * 1_000_000 > due.microseconds
     }
 }
+
+extension JSONWriter {
+    /// The violations as elements of an array: `{"violation":"...","bucket":"A","detail":"..."}`.
+    package mutating func elements(_ violations: [CycleViolation]) {
+        for violation in violations {
+            object { json in
+                json.name("violation")
+                json.value("\(violation.kind.name)")
+                json.name("bucket")
+                json.value(violation.kind.bucket.rawValue)
+                json.name("detail")
+                json.value(violation.detail)
+            }
+        }
+    }
+}
