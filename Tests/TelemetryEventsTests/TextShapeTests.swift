@@ -61,7 +61,8 @@ struct TextShapeTests {
         "4155550127", "1763190000", "20261122", "202611221530", "1711234567", "01711234567", "00491711234567",
         "0001234567", "006834001", "12345678", "1234567", "daily-4155550127", "daily-01711234567", "daily-0123456",
         "daily-01234567", "notif-012345678", "daily-001234567", "notif-006834001", "daily_00012345678", "evt001234567",
-        "phone-12345678", "foo-1234567", "000-415-5501", "00041555-50127", "000123-4567", "0000415-5550",
+        "phone-12345678", "foo-1234567", "run-01234567", "refresh-4155550127", "000-415-5501", "00041555-50127",
+        "000123-4567", "0000415-5550",
         "daily-0000415-5550127", "daily-12345678-42", "daily-0000042-123456",
     ]
 
@@ -76,7 +77,7 @@ struct TextShapeTests {
         #expect(decoded.altered[.scheduleId] == 1 && decoded.altered[.eventId] == 1)
     }
 
-    @Test("114 honest ids leave the decoder unchanged", arguments: HonestCorpus.identifiers)
+    @Test("116 honest ids leave the decoder unchanged", arguments: HonestCorpus.identifiers)
     func honestIdsStay(id: String) throws {
         let decoded = decode(event(with: #""scheduleId":"\#(id)","eventId":"\#(id)""#))
         #expect(

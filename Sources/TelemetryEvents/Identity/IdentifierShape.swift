@@ -26,9 +26,9 @@ struct IdentifierShape {
     /// The most letters and digits in any order, such as the end of a random suffix.
     private static let longestShortMix = 8
 
-    /// The words before a number of more than six digits: the plugin's own, and what its users call such ids.
+    /// The words before a number of more than six digits: the apps' own, and what their users call such ids.
     private static let numberedWords = WordSet(
-        "daily dnp notif notification schedule prefetch fetch reminder event evt cycle task content job alarm"
+        "daily dnp notif notification schedule prefetch fetch reminder event evt cycle task content job alarm run refresh"
     )
     /// Words longer than others.
     private static let longWords = WordSet(
