@@ -86,6 +86,7 @@ package struct CycleIndex: Sendable {
     ) {
         self.position = position
         limit = max(largestLimit >> halvings, min(Self.minimumLimit, largestLimit))
+        names.halveLimit(halvings)
         guard !closed.isEmpty else { return }
         if let place = closed.lazy.map({ $0.group }).max(), place >= self.groups.count { self.groups = groups() }
         for cycle in closed {

@@ -11,6 +11,9 @@ internal import TelemetryEvents
 struct CycleNames: Sendable {
     static let prefix = "names/"
     private static let chunkBytes = 16 << 10
+    /// How often the limits of the ledger's state are halved before those of the names are: on a file system of 64 MiB
+    /// two generations take a sixteenth.
+    private static let firstHalvings = 6
 
     private var current = NameGeneration()
     private var earlier = NameGeneration()
@@ -19,13 +22,22 @@ struct CycleNames: Sendable {
     /// From where on the older generation is not saved.
     private var earlierSavedBytes = 0
     private var droppedGenerations: [UInt64] = []
-    private let limit: Int
+    private var limit: Int
+    private let largestLimit: Int
     /// The key of the latest name: the events of a cycle arrive together.
     private var latest: UInt64 = 0
 
     /// - Parameter limit: the most bytes of a generation.
     init(limit: Int = 2 << 20) {
         self.limit = min(limit, NameGeneration.largestLimit)
+        largestLimit = self.limit
+    }
+
+    /// Suits the limit to a small disk, from the next name on; what is more goes with its generation.
+    ///
+    /// - Parameter halvings: how often the limits of the ledger's state are halved.
+    mutating func halveLimit(_ halvings: Int) {
+        limit = max(largestLimit >> max(0, halvings - Self.firstHalvings), min(Self.chunkBytes, largestLimit))
     }
 
     /// The memory of the names and of their tables.
@@ -67,7 +79,8 @@ struct CycleNames: Sendable {
             droppedGenerations.append(number &- 1)
             earlier = current
             earlierSavedBytes = savedBytes
-            current = NameGeneration(as: earlier)
+            // Not after the limit was lowered.
+            current = earlier.bytes.count < 2 * limit ? NameGeneration(as: earlier) : NameGeneration()
             number += 1
             savedBytes = 0
         }

@@ -60,8 +60,8 @@ public struct LedgerRoom: Sendable, Equatable {
     /// Whether the file system is so small that groups of submissions have to be smaller than the writer would make them.
     var needsSmallGroups: Bool { stepBytes < Self.largestStepBytes }
 
-    /// The size up to which the log may keep its file while space is short: what it keeps, events cannot have.
-    var keptLogBytes: Int64 { min(4 * stepBytes, roomForEvents) }
+    /// The size up to which the log may keep its file: what it keeps, events cannot have. Nothing while room is short.
+    var keptLogBytes: Int64 { isShort ? 0 : 4 * stepBytes }
 
     /// The next checkpoint with the pages of the database that it fills partly.
     var checkpointShare: Int64 { checkpointBytes + checkpointBytes / 4 + stepBytes }

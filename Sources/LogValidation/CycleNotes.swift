@@ -117,18 +117,17 @@ struct CycleNotes {
         if index == nil, let time = cycle.notificationTime {
             index = byNotification[Notification(installation: cycle.installation, time: time)]
         }
-        guard let index else { return nil }
-        defer { close(index) }
-        return notes[index]
+        return index.map { close($0) }
     }
 
-    /// Keeps the notes of a cycle that is closed for its late events, until room is needed.
-    private mutating func close(_ index: Int) {
-        notes[index].take()
-        guard !notes[index].isListed else { return }
-        notes[index].isListed = true
-        if let closed { notes[closed.last].nextClosed = index }
-        closed = (closed?.first ?? index, index)
+    /// Hands out the notes of a cycle that is closed; its place stays for its late events until room is needed.
+    private mutating func close(_ index: Int) -> Note {
+        if !notes[index].isListed {
+            notes[index].isListed = true
+            if let closed { notes[closed.last].nextClosed = index }
+            closed = (closed?.first ?? index, index)
+        }
+        return notes[index].take()
     }
 
     /// The notes of the pass of a schedule that a closed cycle is.
@@ -147,8 +146,8 @@ struct CycleNotes {
                 guard let time = notes[other].due, abs(time.microseconds - due.microseconds) < halfADay else {
                     continue
                 }
-                notes[own].evidence.add(notes[other].evidence)
-                close(other)
+                let evidence = close(other).evidence
+                notes[own].evidence.add(evidence)
             }
         }
         return own ?? passes.first
@@ -319,10 +318,15 @@ struct CycleNotes {
 }
 
 extension CycleNotes.Note {
-    fileprivate mutating func take() {
+    /// Hands out what was noted, without a copy, and begins anew.
+    fileprivate mutating func take() -> Self {
+        var taken = Self(name, scheduleId: scheduleId, due: due, input: input)
+        taken.device = device
+        swap(&taken.evidence, &evidence)
+        swap(&taken.details, &details)
+        if !taken.details.isEmpty { details = [CycleDetails()] }
         isTaken = true
-        evidence = CycleEvidence()
-        if !details.isEmpty { details = [CycleDetails()] }
+        return taken
     }
 }
 

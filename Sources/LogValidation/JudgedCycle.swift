@@ -45,20 +45,12 @@ struct JudgedCycle: Sendable {
     }
 
     /// The sort key of the list: the notification time, else the first stage.
-    var order: Timestamp {
-        closed.notificationTime ?? firstStage ?? Timestamp(microseconds: .max)
-    }
+    var order: Timestamp { closed.order }
 
     /// The time of the earliest stage.
-    var firstStage: Timestamp? { stageTimes.min() }
+    var firstStage: Timestamp? { closed.stages.times.min() }
     /// The time of the latest stage.
-    var lastStage: Timestamp? { stageTimes.max() }
-
-    private var stageTimes: [Timestamp] {
-        let stages = closed.stages
-        return [stages.scheduled, stages.executed, stages.success, stages.failure, stages.used, stages.delivered]
-            .compactMap(\.self)
-    }
+    var lastStage: Timestamp? { closed.stages.times.max() }
 
     /// Whether the notification used prefetched content.
     var isContentUsed: Bool { closed.stages.used != nil || closed.outcome == .used }
@@ -102,6 +94,16 @@ struct JudgedCycle: Sendable {
         guard hours != 0, abs(hours) <= 14, abs(Double(seconds) - hours * 3_600) <= 180 else { return nil }
         return Int64(hours)
     }
+}
+
+extension ClosedCycle {
+    /// The sort key of a list: the notification time, else the first stage.
+    var order: Timestamp { notificationTime ?? stages.times.min() ?? Timestamp(microseconds: .max) }
+}
+
+extension CycleStages {
+    /// The times of those that were seen.
+    fileprivate var times: [Timestamp] { [scheduled, executed, success, failure, used, delivered].compactMap(\.self) }
 }
 
 /// A line of an input that shows something.

@@ -87,7 +87,12 @@ struct JudgementListing {
         case .piece(.events(let decoded), let folded): add(decoded, folded, input: input, receivedAt: readAt)
         case .piece(.end(let judged), _): inputs.append((input, judged))
         case .end(var folds):
-            for place in folds.indices { take(folds[place].takeClosedCycles()) }
+            var closed = folds.indices.flatMap { folds[$0].takeClosedCycles() }
+            let room = max(0, listedCycles - judgement.cycles.count)
+            // Which fold a cycle is in changes with the keys of each run; which ones are listed must not.
+            if closed.count > room { closed = closed.inOrder }
+            judgement.cycles.reserveCapacity(judgement.cycles.count + min(closed.count, room))
+            take(closed)
             let sums = LifecycleSums(of: folds)
             judgement.totals = sums.totals
             judgement.groups = sums.groups
@@ -318,5 +323,13 @@ struct JudgementListing {
             judgement.cycles.append(cycle)
             if judgement.cycles.count >= 2 * JudgementOptions.recordedCycles { dropUnrecorded() }
         }
+    }
+}
+
+extension [ClosedCycle] {
+    /// Those with the earliest notification first.
+    fileprivate var inOrder: [ClosedCycle] {
+        let order = map(\.order)
+        return indices.sorted { order[$0] < order[$1] }.map { self[$0] }
     }
 }

@@ -35,4 +35,32 @@ struct CycleNamesTests {
         #expect(noted.count > 2_500)
         #expect(names.byteCount < 200_000)
     }
+
+    @Test("on a small disk names take less memory, and the latest are still found")
+    func suitsSmallDisks() throws {
+        var names = CycleNames()
+        func remember(_ numbers: Range<UInt64>) {
+            for number in numbers {
+                let id = Array("cycle-\(number)".utf8)
+                names.remember(CycleName(installation: nil, scheduleId: id), of: hash(number))
+            }
+        }
+        func hash(_ number: UInt64) -> UInt64 { number &* 0x9E37_79B9_7F4A_7C15 }
+
+        names.halveLimit(6)
+        remember(1..<60_000)
+        #expect(names.name(schedule: hash(1), installation: 0) != nil, "two generations of 2 MiB")
+        // A file system of 12 MiB.
+        names.halveLimit(9)
+        remember(60_000..<90_000)
+        #expect(names.name(schedule: hash(50_000), installation: 0) == nil)
+        #expect(names.byteCount < 1 << 20)
+        for number: UInt64 in 85_000..<90_000 {
+            let name = try #require(names.name(schedule: hash(number), installation: 0))
+            #expect(name.scheduleId == Array("cycle-\(number)".utf8))
+        }
+        names.halveLimit(0)
+        remember(90_000..<130_000)
+        #expect(names.name(schedule: hash(90_000), installation: 0) != nil)
+    }
 }

@@ -207,6 +207,34 @@ extension OneAtATime {
             #expect(judgement.omittedCycles == 150)
             #expect(judgement.totals.scheduled == 250)
         }
+
+        @Test("of too many cycles the earliest are listed, whatever the keys of the run")
+        func listsTheEarliest() throws {
+            let lines = (0..<250).shuffled().map { number in
+                let time = Timestamp(seconds: 1_763_185_000 + Int64(number) * 60)
+                let of = #""installationId":"i\#(number % 7)","scheduleId":"s\#(number)""#
+                return #"{"event":"prefetch_scheduled",\#(of),"timestamp":"\#(time)"}"#
+            }
+            for _ in 0..<3 {
+                let pseudonyms = EphemeralPseudonyms()
+                let options = try JudgementOptions(LineFormat())
+                let folding = InputFolding(options, pseudonyms.identityKey, openCycles: 1_000)
+                var listing = JudgementListing(options, pseudonyms, openCycles: 1_000, listedCycles: 100)
+                let readAt = Timestamp(seconds: 1_800_000_000)
+                let decoded = JSONEventDecoder.decode(
+                    Array(lines.joined(separator: "\n").utf8).span,
+                    framing: .lines,
+                    receivedAt: readAt,
+                    pseudonyms: pseudonyms,
+                    identityKey: pseudonyms.identityKey
+                )
+                listing.add(folding.fold(.events(decoded), readAt: readAt), input: 0, readAt: readAt)
+                listing.add(folding.finish(), input: 0, readAt: readAt)
+                let judgement = listing.finish()
+                #expect(judgement.cycles.map(\.scheduleId) == (0..<100).map { "s\($0)" })
+                #expect(judgement.omittedCycles == 150)
+            }
+        }
     }
 }
 

@@ -29,7 +29,8 @@ package struct JSONWriter {
         needsComma = false
     }
 
-    /// Names the value that comes next.
+    /// Names the value that comes next. A literal is a `StaticString`, which is not searched for what to escape.
+    @_disfavoredOverload
     package mutating func name(_ name: String) {
         separate()
         quote(name)
@@ -119,11 +120,19 @@ package struct JSONWriter {
         bytes.append("\"")
         let start = bytes.count
         bytes.append(contentsOf: text.utf8)
-        if bytes[start...].contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F }) {
+        if Self.mustBeEscaped(bytes.span.extracting(start...)) {
             bytes.removeSubrange(start...)
             escape(text)
         }
         bytes.append("\"")
+    }
+
+    private static func mustBeEscaped(_ text: Span<UInt8>) -> Bool {
+        for index in text.indices {
+            let byte = text[index]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F { return true }
+        }
+        return false
     }
 
     private mutating func escape(_ text: String) {

@@ -96,16 +96,18 @@ extension OneAtATime {
 
             /// Sends that many submissions, each until it is stored.
             func send(_ count: Int) async throws {
-                for _ in 0..<count {
-                    let lines = next()
-                    let start = ContinuousClock.now
-                    while try await !submit(lines) {
-                        let refused = ContinuousClock.now - start
-                        try #require(refused < .seconds(30), "refused for 30 s: \(String(describing: room))")
-                        try await Task.sleep(for: .milliseconds(5))
-                    }
-                    longestRefusal = max(longestRefusal, ContinuousClock.now - start)
+                for _ in 0..<count { try await send(next()) }
+            }
+
+            /// Sends a submission until it is stored.
+            func send(_ lines: [String]) async throws {
+                let start = ContinuousClock.now
+                while try await !submit(lines) {
+                    let refused = ContinuousClock.now - start
+                    try #require(refused < .seconds(30), "refused for 30 s: \(String(describing: room))")
+                    try await Task.sleep(for: .milliseconds(5))
                 }
+                longestRefusal = max(longestRefusal, ContinuousClock.now - start)
             }
 
             private var room: LedgerRoom? { pipeline.ledger.room }
@@ -165,6 +167,26 @@ extension OneAtATime {
             #expect(again.recovery.damagedBatches == [])
             #expect(try again.ledger.reader.integrityFindings() == [])
             try await again.close()
+        }
+
+        @Test(
+            "a disk of 12 MiB goes on to take batches of 1,000 cycles, whatever the console remembers of them",
+            .timeLimit(.minutes(5))
+        )
+        func takesLargeBatches() async throws {
+            let disk = try SmallDisk(megabytes: 12)
+            let pipeline = try Pipeline(
+                in: disk.directory,
+                ledgerClock: .system,
+                tickInterval: .milliseconds(100),
+                keepSeconds: 0,
+                console: ConsoleFeed()
+            )
+            let sender = Sender(pipeline, Setting(megabytes: 12, eventsPerCycle: 1, journal: .off))
+            for batch in 0..<180 { try await sender.send((0..<1_000).map { EventText.scheduled("q-\(batch)-\($0)") }) }
+            #expect(sender.longestRefusal < .seconds(10))
+            #expect(pipeline.page.scheduled == 180_000)
+            try await pipeline.close()
         }
 
         @Test(
