@@ -79,8 +79,7 @@ struct CycleNames: Sendable {
             droppedGenerations.append(number &- 1)
             earlier = current
             earlierSavedBytes = savedBytes
-            // Not after the limit was lowered.
-            current = earlier.bytes.count < 2 * limit ? NameGeneration(as: earlier) : NameGeneration()
+            current = NameGeneration(as: earlier, limit: limit)
             number += 1
             savedBytes = 0
         }
@@ -163,8 +162,12 @@ private struct NameGeneration: Sendable {
 
     init() { slots = [UInt32](repeating: 0, count: 64) }
 
-    /// Without names, and with room for as many as another one has.
-    init(as other: NameGeneration) { slots = [UInt32](repeating: 0, count: other.slots.count) }
+    /// Without names, and with room for as many as another one has, and no more than fit into a limit of bytes.
+    init(as other: NameGeneration, limit: Int) {
+        var count = other.slots.count
+        while count > 64, count / 2 >= 2 * limit / Self.fixedBytes { count /= 2 }
+        slots = [UInt32](repeating: 0, count: count)
+    }
 
     var byteCount: Int { bytes.capacity + slots.count * 4 }
 

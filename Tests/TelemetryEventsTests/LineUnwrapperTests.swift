@@ -46,6 +46,45 @@ struct LineUnwrapperTests {
         }
     }
 
+    /// What build servers, container runtimes, `grep -n` and people put before a line.
+    static let prefixes = [
+        "2026-03-02T03:04:05.1234567Z ", "2026-03-02T03:04:05.123456789Z stdout F ", "[2026-03-02T03:04:05.123Z] ",
+        "app-1  | ", "[logcat] ", "[05:40:00]: ▸ ", "> ", "12:", "logcat.txt:", "logcat.txt:12:",
+        "build\tRun the tests on a device\t", "build\tUNKNOWN STEP\t2026-03-02T03:04:05.1234567Z ",
+    ]
+
+    @Test("a line that something has passed on behind a prefix has its own time", arguments: prefixes)
+    func lineBehindAPrefix(prefix: String) {
+        let names = ["DNP-", WrapperSample.subsystem, "BackgroundRefresh"]
+        let samples = WrapperSample.all.filter { sample in
+            let hasTime = sample.expected.split(separator: " ").dropFirst().first?.contains("T") ?? false
+            let isText = sample.line.first != "{" && sample.wrapper != .logcatLong
+            return hasTime && isText && names.contains { sample.line.contains($0) }
+        }
+        #expect(samples.count > 50)
+        for sample in samples {
+            #expect(unwrap(prefix + sample.line).description == sample.expected, "\(sample.line)")
+        }
+        for line in [
+            "text", "11-15 05:40:00.000  4242  4260 I OtherTag: sees DNP-FETCH", "see 2025-11-15 of DNP-FETCH: text",
+        ] {
+            #expect(unwrap(prefix + line).description == "foreign", "\(line)")
+        }
+    }
+
+    @Test("a line without a time has that of its prefix, and a mention in prose is none")
+    func timeOfThePrefix() {
+        let brief = "I/DNP-FETCH( 4242): text"
+        #expect(
+            unwrap("2026-03-02T03:04:05Z stdout F \(brief)").description == "fetch 2026-03-02T03:04:05+0 - 4242 text"
+        )
+        #expect(unwrap("app-1  | \(brief)").description == "fetch - - 4242 text")
+        let refresh = "11-15 05:40:00.000  4242  4260 I BackgroundRefresh: text"
+        #expect(unwrap("app-1  | \(refresh)").description == "backgroundRefresh -11-15T05:40:00 - 4242 text")
+        #expect(unwrap("we saw all of 11-15 05:40:00.000  4242  4260 I DNP-FETCH: text").description == "foreign")
+        #expect(unwrap("a b c [DNP-FETCH] text").description == "foreign")
+    }
+
     @Test(
         "line ends, byte order marks, NUL and surrounding white space do not change a line",
         arguments: WrapperSample.all

@@ -49,6 +49,14 @@ struct LogGrammarTests {
             #""prefetch_started","scheduleId":"notif-1","scheduledFor":"2025-11-14T05:53:00Z""#
         ),
         (
+            #"[DNP-FETCH] Starting fetch (notificationTime=2025-11-14T05:53:00Z, scheduleId=Optional("notif-1"))"#,
+            #""prefetch_started","scheduleId":"notif-1","scheduledFor":"2025-11-14T05:53:00Z""#
+        ),
+        (
+            "[DNP-FETCH] Starting fetch (scheduleId=nil, notificationTime=Optional(2025-11-14T05:53:00Z))",
+            #""prefetch_started","scheduledFor":"2025-11-14T05:53:00Z""#
+        ),
+        (
             "[DNP-FETCH] Starting fetch from https://api.example.test/n?id=7 (notificationTime=2025-11-14T05:53:00Z, jwtPresent=true)",
             #""prefetch_started","scheduledFor":"2025-11-14T05:53:00Z""#
         ),

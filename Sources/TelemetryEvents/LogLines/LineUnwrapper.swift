@@ -107,20 +107,28 @@ struct LineUnwrapper: Sendable {
         if header != nil, readAfterHeader(bytes, cursor, into: &line) {
             return readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         }
-        let first = cursor.peek(bytes)
-        if first.isDigit {
-            readNumber(bytes, cursor, into: &line)
-        } else if first == UInt8(ascii: "[") {
-            readBracket(bytes, cursor, into: &line)
-        } else if first == UInt8(ascii: "{") {
+        if cursor.peek(bytes) == UInt8(ascii: "{") {
             return readObject(bytes, range, scratch: &scratch, into: &line)
-        } else {
-            readWord(bytes, cursor, first, into: &line)
         }
+        readText(bytes, cursor, into: &line)
         readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
+        if mayHavePrefix(line, bytes, range) { readBehindPrefix(bytes, range, into: &line) }
         guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)
+        }
+    }
+
+    /// Reads a line that is no object.
+    @inline(__always)
+    mutating func readText(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        let first = start.peek(bytes)
+        if first.isDigit {
+            readNumber(bytes, start, into: &line)
+        } else if first == UInt8(ascii: "[") {
+            readBracket(bytes, start, into: &line)
+        } else {
+            readWord(bytes, start, first, into: &line)
         }
     }
 
@@ -136,10 +144,10 @@ struct LineUnwrapper: Sendable {
     }
 
     /// Reads a line that begins with a number, usually a time.
-    @inline(__always)
     private mutating func readNumber(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         if stamps.logcatTime(bytes, &cursor, &line.stamp) {
+            if isPassedOn(bytes, from: start.position, cursor), readPassedOn(bytes, cursor, into: &line) { return }
             readAfterTime(bytes, cursor, into: &line)
         } else {
             readFramed(bytes, start, into: &line)
@@ -202,7 +210,6 @@ struct LineUnwrapper: Sendable {
     }
 
     /// Reads a line that begins with a bracket: a marker, a time in brackets, or a header of `logcat -v long`.
-    @inline(__always)
     private mutating func readBracket(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         if let marker = bytes.marker(at: start.position, end: start.end) {
             line.read(marker, bytes, start.end)
@@ -221,6 +228,7 @@ struct LineUnwrapper: Sendable {
         header = LogcatLongLine.header(bytes, cursor, stamp: line.stamp)
         if header == nil {
             _ = cursor.consume(UInt8(ascii: "]"), bytes)
+            if isPassedOn(bytes, from: start.position + 1, cursor), readPassedOn(bytes, cursor, into: &line) { return }
             readAfterTime(bytes, cursor, into: &line)
         }
     }

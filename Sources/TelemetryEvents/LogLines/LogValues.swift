@@ -15,6 +15,15 @@ extension Span<UInt8> {
         }
     }
 
+    /// The index behind the `Optional(` that Swift prints before an optional value; the same index where there is none.
+    func endOfOptional(at index: Int, in range: Range<Int>) -> Int {
+        let end = index + 9
+        guard end <= range.upperBound, self[index] == UInt8(ascii: "O"), equals("Optional(", in: index..<end) else {
+            return index
+        }
+        return end
+    }
+
     /// The value at an index: a quoted text, or what precedes a comma, a closing parenthesis or the next pair.
     ///
     /// - Parameter isSentence: whether commas and parentheses belong to the value, which then ends only before the next

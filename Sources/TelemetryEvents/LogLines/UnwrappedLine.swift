@@ -149,7 +149,7 @@ enum LogPreamble {
         var plainWords = plainWords
         cursor.skipSpaces(bytes)
         while !cursor.isAtEnd {
-            if let closing = closingByte(of: cursor.peek(bytes)), cursor.skip(through: closing, bytes) {
+            if skipBrackets(bytes, &cursor) {
                 cursor.skipSpaces(bytes)
                 continue
             }
@@ -179,7 +179,14 @@ enum LogPreamble {
         }
     }
 
-    private static func isPreamble(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    /// Skips text in brackets; false where none begins.
+    static func skipBrackets(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
+        guard let closing = closingByte(of: cursor.peek(bytes)) else { return false }
+        return cursor.skip(through: closing, bytes)
+    }
+
+    /// Whether a word belongs to a preamble.
+    static func isPreamble(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
         guard let last = word.last, let first = word.first else { return true }
         if bytes[last] == UInt8(ascii: ":") || bytes[first].isDigit || isLevel(bytes, word) { return true }
         for index in word where bytes[index].isLetterOrDigit { return false }

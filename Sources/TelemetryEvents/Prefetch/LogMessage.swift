@@ -173,6 +173,7 @@ struct LogMessageReader: Sendable {
                 if message.scheduleId.isEmpty { readLastIdentifier(bytes, behind: position, in: range, &message) }
                 return
             }
+            position = bytes.endOfOptional(at: position, in: range)
             let value = bytes.value(from: position, to: range.upperBound, isSentence: field == .error)
             position = value.upperBound
             // On these lines it is the system's task that has the `id`.
@@ -192,8 +193,8 @@ struct LogMessageReader: Sendable {
         switch field {
         case .scheduleId:
             let id = bytes.word(in: range)
-            let isPlaceholder = id.count == 3 && bytes.equals("...", in: id)
-            if (1...128).contains(id.count), !isPlaceholder { message.scheduleId = id }
+            let isNone = id.count == 3 && (bytes.equals("...", in: id) || bytes.equals("nil", in: id))
+            if (1...128).contains(id.count), !isNone { message.scheduleId = id }
         case .notificationTime: message.due = time(bytes, range) ?? message.due
         case .earliestBeginDate: message.begin = time(bytes, range)
         case .status: message.status = bytes.number(range, 0...999).map { Int16($0) }
@@ -267,11 +268,7 @@ struct LogMessageReader: Sendable {
 
     private mutating func time(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Timestamp? {
         while cursor.position < cursor.end, bytes[cursor.position] == UInt8(ascii: " ") { cursor.position += 1 }
-        if cursor.position + 9 <= cursor.end, bytes[cursor.position] == UInt8(ascii: "O"),
-            bytes.equals("Optional(", in: cursor.position..<cursor.position + 9)
-        {
-            cursor.position += 9
-        }
+        cursor.position = bytes.endOfOptional(at: cursor.position, in: cursor.rest)
         guard let stamp = times.dateAndTime(bytes, &cursor) else { return nil }
         let time =
             stamp.offsetSeconds.map { Timestamp(microseconds: stamp.wallMicroseconds &- Int64($0) &* 1_000_000) }
