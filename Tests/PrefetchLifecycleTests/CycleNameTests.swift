@@ -78,6 +78,16 @@ struct CycleNameTests {
         #expect(try Reading.result(repeated).stages == [3, 3, 3, 0, 0, 0, 0, 3])
     }
 
+    @Test("a pass of which a summary tells that nothing was done is one in every order, also beside results of others")
+    func summaryOfNothingIsAPass() throws {
+        let day = 86_400.0
+        let passes = [
+            TestEvent(.prefetchSuccess, 1_500), TestEvent(.prefetchSuccess, day + 660, due: day + 900),
+            TestEvent(.prefetchCycleComplete, 2 * day + 905, due: 2 * day + 900).summing(fetched: false, used: false),
+        ]
+        for order in Reading.orders(passes) { #expect(try LifecycleFold.judged(order).count == 2) }
+    }
+
     @Test("a fallback and a drift that are told under two names of a cycle count once in every order")
     func fallbackAndDriftCountOnce() throws {
         let told = [

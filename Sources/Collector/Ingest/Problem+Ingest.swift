@@ -60,7 +60,9 @@ extension Problem {
             status: .badRequest,
             type: "nothing-readable",
             title: "No readable event",
-            detail: "All \(decoded.rejected) events were rejected; the first: \(first)",
+            detail: decoded.rejected == 1
+                ? "The event was rejected: \(first)"
+                : "All \(decoded.rejected) events were rejected; the first: \(first)",
             members: "," + String(decoding: IngestAnswer.rejections(decoded), as: UTF8.self)
         )
     }
@@ -100,6 +102,9 @@ extension Problem {
         switch error {
         case .tooLarge:
             self = .bodyTooLarge
+            detail =
+                "The decompressed body is larger than the limit (see --max-decompressed-body); send the events in several "
+                + "requests."
         case .suspiciousRatio:
             self.init(
                 status: .contentTooLarge,

@@ -271,8 +271,9 @@ extension Event {
     /// Whether it tells of a cycle, which then gets a verdict: not one that only says more of a cycle that others tell of.
     var isTold: Bool { isToldByKind || isNamed }
 
-    /// Whether it tells of a cycle by naming its schedule and its notification time, and nothing else of it is kept.
-    var isToldByNames: Bool { !isToldByKind && isNamed }
+    /// Whether it tells of a cycle by naming its schedule and its notification time, and nothing else of it may be kept: of
+    /// a summary, what others tell.
+    var isToldByNames: Bool { (!isToldByKind || kind == .prefetchCycleComplete) && isNamed }
 
     @inline(__always)
     private var isToldByKind: Bool { kind.opensCycle || reportsFallback || failsOnDevice }

@@ -74,6 +74,14 @@ struct ProblemTests {
         #expect(example.problem.detail.hasSuffix(".") || example.problem.type == "nothing-readable")
     }
 
+    @Test("a problem names the limit that was met, and speaks of one event as one")
+    func problemDetails() {
+        #expect(Problem.bodyTooLarge.detail.contains("--max-body"))
+        #expect(Problem(GzipError.tooLarge).detail.contains("--max-decompressed-body"))
+        #expect(Problem.nothingReadable(EventText.decode(["7"])).detail.hasPrefix("The event was rejected: "))
+        #expect(Problem.nothingReadable(EventText.decode(["7", "8"])).detail.hasPrefix("All 2 events were rejected; "))
+    }
+
     @Test("problems say after how long to try again, where trying again helps", arguments: cases)
     func problemRetryAfter(example: Case) throws {
         let header = example.problem.response.headers[.retryAfter]
