@@ -4,6 +4,7 @@ internal import EventLedger
 internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
 /// Reads every batch of a ledger once: checks the records and numbers, and sums up the accounts.
 struct BatchAudit {
@@ -93,7 +94,7 @@ struct BatchAudit {
             return
         }
         let numbers = first.map { ", numbers \($0) to \(end.sequence)" } ?? ""
-        check.sentence = "\(batches) batches with \(events) events\(numbers)\(deleted)"
+        check.sentence = "\(batches.counted("batch", "batches")) with \(events.counted("event"))\(numbers)\(deleted)"
     }
 }
 

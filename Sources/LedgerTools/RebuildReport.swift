@@ -85,7 +85,7 @@ extension RebuildReport {
     }
 
     private var sentence: String {
-        let folded = "\(batches) batches with \(events) events folded, up to \(end)"
+        let folded = "\(batches.counted("batch", "batches")) with \(events.counted("event")) folded, up to \(end)"
         guard let saved else { return "nothing was saved yet; \(folded)" }
         switch result {
         case .equal: return "all \(savedPages) pages saved for \(saved); \(folded)"

@@ -3,6 +3,7 @@
 internal import PrefetchLifecycle
 internal import RefreshLifecycle
 package import TelemetryEvents
+internal import TextOutput
 
 /// A scenario of a testing guide: what a log of it must show (docs/scenarios.md).
 package struct GuideScenario: Sendable {
@@ -331,9 +332,7 @@ extension GuideScenario.Expectation {
         }
     )
 
-    private static func notifications(_ count: Int) -> String {
-        count == 1 ? "1 notification" : "\(count) notifications"
-    }
+    private static func notifications(_ count: Int) -> String { count.counted("notification") }
 
     static let notDelivered = Self("no delivery", { $0.delivered == 0 }, found: { "\($0.delivered)" })
 }

@@ -66,15 +66,15 @@ extension Judgement {
     private func faultSummary(strict: Bool) -> String {
         let faults = faultCount(strict: strict)
         var parts: [String] = []
-        if faults > 0 || rejectedEvents == 0 { parts.append("\(faults) \(faults == 1 ? "violation" : "violations")") }
-        if rejectedEvents > 0 { parts.append("\(rejectedEvents) rejected \(rejectedEvents == 1 ? "event" : "events")") }
+        if faults > 0 || rejectedEvents == 0 { parts.append(faults.counted("violation")) }
+        if rejectedEvents > 0 { parts.append(rejectedEvents.counted("rejected event")) }
         return parts.joined(separator: " and ")
     }
 
     private var outcomeSummary: String {
         let parts = CycleOutcome.allCases.filter { totals.cycles($0) > 0 }.map { "\(totals.cycles($0)) \($0.name)" }
         let outcomes = parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
-        let cycles = "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles")\(outcomes)"
+        let cycles = "\(closedCycles.counted("cycle"))\(outcomes)"
         guard let runs = refresh.outcomes else { return cycles }
         return closedCycles > 0 ? "\(cycles) and \(runs)" : runs
     }

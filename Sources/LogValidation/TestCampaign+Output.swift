@@ -8,12 +8,12 @@ extension TestCampaign {
     package func markdown() -> String {
         let dates = days.filter { $0.day.first?.isNumber ?? false }
         var text = "# Test campaign: Phase 1 sign-off\n\n"
-        text += "\(runs.count) \(runs.count == 1 ? "run" : "runs")"
+        text += runs.count.counted("run")
         if let first = dates.first?.day, let last = dates.last?.day {
             text += first == last ? " on \(first)" : " from \(first) to \(last)"
         }
         if !problems.isEmpty {
-            text += "; \(problems.count) \(problems.count == 1 ? "artifact" : "artifacts") unreadable"
+            text += "; \(problems.count.counted("artifact")) unreadable"
         }
         if refreshRuns > 0 {
             text += "; \(refreshRuns) of the background refresh, which the checklist does not ask for"

@@ -32,6 +32,13 @@ extension StringProtocol {
 }
 
 extension BinaryInteger {
+    /// The number with its noun, such as `1 cycle` and `2 cycles`.
+    ///
+    /// - Parameter plural: of a noun that adds no mere `s`.
+    package func counted(_ noun: String, _ plural: String? = nil) -> String {
+        "\(self) \(self == 1 ? noun : plural ?? "\(noun)s")"
+    }
+
     /// The number with a comma between groups of three digits.
     package var grouped: String {
         var text = ""

@@ -14,10 +14,10 @@ struct Send: AsyncParsableCommand {
         discussion: """
             Sends device logs or events as JSON (detected as validate does, plain or gzip) to a collector's \
             /v1/events, batch by batch, and prints the result. Each batch is sent until the collector has it on \
-            disk; a batch, or the whole input, that is sent again counts nothing twice. Nothing is read ahead of what is \
-            acknowledged, so memory does not grow with the input.
+            disk; a batch, or the whole input, that is sent again counts nothing twice. At most three batches \
+            are read ahead of what is acknowledged, so memory does not grow with the input.
 
-            When the collector refuses the connection, does not answer in time, or answers 408, 429 or 5xx, the batch \
+            When the collector refuses the connection, does not answer in time, or answers 408, 425, 429 or 5xx, the batch \
             is retried for --retry-for, after a random and growing pause of at least its Retry-After. Any other refusal \
             ends the run. Secrets come from files only; without --token-file the credential token of \
             $CREDENTIALS_DIRECTORY is taken where there is one.

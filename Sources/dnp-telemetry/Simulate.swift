@@ -206,7 +206,10 @@ struct Simulate: AsyncParsableCommand {
                 try Terminal.write(json, to: truth, mayReplace: force)
             }
         }
-        if !quiet { Terminal.say("\(plan.devices) devices, \(told.sum.cycles) cycles, \(told.sum.events) events") }
+        if !quiet {
+            let (cycles, events) = (told.sum.cycles.counted("cycle"), told.sum.events.counted("event"))
+            Terminal.say("\(plan.devices.counted("device")), \(cycles), \(events)")
+        }
         if isVerified { try await verify(FleetVerification(of: told.sum, seed: seed, quiet: quiet)) }
     }
 

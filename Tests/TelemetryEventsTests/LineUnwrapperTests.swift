@@ -72,6 +72,19 @@ struct LineUnwrapperTests {
         }
     }
 
+    @Test(
+        "a line of nothing but prefixes is read once",
+        arguments: ["2026-03-02T03:04:05Z ", "[2026-03-02T03:04:05Z] ", "a | ", "1:"]
+    )
+    func prefixesAlone(prefix: String) {
+        let line = String(repeating: prefix, count: 2_000)
+        #expect(unwrap(line + "DNP-fetch").description == "foreign")
+        #expect(
+            unwrap(line + "11-15 05:40:00.000  4242  4260 I DNP-FETCH: text").description == "foreign",
+            "too far behind"
+        )
+    }
+
     @Test("a line without a time has that of its prefix, and a mention in prose is none")
     func timeOfThePrefix() {
         let brief = "I/DNP-FETCH( 4242): text"

@@ -7,6 +7,7 @@ internal import Export
 internal import Glibc
 internal import Journald
 internal import TelemetryEvents
+internal import TextOutput
 
 /// The problems of a configuration, found without starting the service.
 package struct ConfigurationCheck: Sendable {
@@ -39,7 +40,7 @@ package struct ConfigurationCheck: Sendable {
             lines += warnings.map { "warning: \($0)" }
             let count = problems.count
             let name = file.isEmpty ? "no file" : file
-            lines.append(count == 0 ? "\(name): ok" : "\(name): \(count) \(count == 1 ? "problem" : "problems")")
+            lines.append(count == 0 ? "\(name): ok" : "\(name): \(count.counted("problem"))")
         }
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }

@@ -9,6 +9,7 @@ internal import NIOPosix
 internal import ServiceLifecycle
 internal import Synchronization
 internal import TelemetryEvents
+internal import TextOutput
 
 /// Reloads the configuration and applies the settings that are hot-reloadable.
 ///
@@ -194,7 +195,7 @@ extension Problem {
             status: .unprocessableContent,
             type: "configuration",
             title: "The configuration was not reloaded",
-            detail: "What was read has \(problems.problems.count) problems; the first: \(first)",
+            detail: "What was read has \(problems.problems.count.counted("problem")); the first: \(first)",
             members: #","problems":"# + String(decoding: list.bytes, as: UTF8.self)
         )
     }

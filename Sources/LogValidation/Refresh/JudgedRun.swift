@@ -89,7 +89,7 @@ struct JudgedRuns: Sendable {
     var outcomes: String? {
         guard closed > 0 else { return nil }
         let parts = RunOutcome.allCases.filter { totals.runs($0) > 0 }.map { "\(totals.runs($0)) \($0.name)" }
-        return "\(closed) \(closed == 1 ? "run" : "runs") of the background refresh (\(parts.joined(separator: ", ")))"
+        return "\(closed.counted("run")) of the background refresh (\(parts.joined(separator: ", ")))"
     }
 
     /// The counters that are not 0, as series.

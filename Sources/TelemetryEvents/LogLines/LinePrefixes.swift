@@ -2,6 +2,9 @@
 
 // Lines that something has passed on behind a prefix of its own: the time, the job and the step of a build server, the name
 // of a container, the number of `grep -n`, or a quote.
+//
+// Behind one prefix another time is looked for right before the line, and behind two none: a line of nothing but times would
+// be read again for each of them.
 extension LineUnwrapper {
     /// Whether a line, as far as it was read, may be one that something else has passed on behind a prefix of its own: it is
     /// foreign, or its time may be in the prefix.
@@ -16,8 +19,8 @@ extension LineUnwrapper {
     @inline(never)
     mutating func readBehindPrefix(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) {
         guard bytes.namesApp(in: range) else { return }
-        var prefixes = LinePrefixes(range)
-        while let place = prefixes.next(bytes) {
+        var places = LinePrefixes(range)
+        while let place = places.next(bytes) {
             if readInner(bytes, LineCursor(place, range.upperBound), into: &line) { return }
         }
     }
@@ -26,7 +29,7 @@ extension LineUnwrapper {
     /// server or of a container runtime.
     @inline(__always)
     func isPassedOn(_ bytes: Span<UInt8>, from start: Int, _ rest: LineCursor) -> Bool {
-        guard LineCursor(start, rest.end).peek(bytes, 10) == UInt8(ascii: "T") else { return false }
+        guard prefixes < 2, LineCursor(start, rest.end).peek(bytes, 10) == UInt8(ascii: "T") else { return false }
         var cursor = rest
         cursor.skipSpaces(bytes)
         return bytes.opening(at: cursor.position, end: cursor.end) == nil
@@ -43,8 +46,9 @@ extension LineUnwrapper {
         cursor.skipSpaces(bytes)
         guard bytes.namesApp(in: cursor.rest) else { return false }
         if readInner(bytes, cursor, into: &line) { return true }
-        var prefixes = LinePrefixes(cursor.rest)
-        while let place = prefixes.next(bytes) {
+        guard prefixes == 0 else { return false }
+        var places = LinePrefixes(cursor.rest)
+        while let place = places.next(bytes) {
             if readInner(bytes, LineCursor(place, rest.end), into: &line) { return true }
         }
         return false
@@ -61,7 +65,9 @@ extension LineUnwrapper {
         guard beginsWrappedLine(bytes, start) else { return false }
         var inner = UnwrappedLine()
         let header = header
+        prefixes += 1
         readText(bytes, start, into: &inner)
+        prefixes -= 1
         // A header's message is in the lines behind it, which have the prefix as well.
         self.header = header
         guard !inner.isForeign, !inner.isEvent else { return false }

@@ -15,6 +15,8 @@ struct LineUnwrapper: Sendable {
     var stamps = LogStampReader()
     /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
     var header: UnwrappedLine?
+    /// How many prefixes the line that is read stands behind: 0 to 2.
+    var prefixes = 0
     private var plain: [UInt8] = []
 
     /// - Parameters:

@@ -29,7 +29,6 @@ struct QAHourTests {
         try await withTemporaryDirectory { directory in
             let work = "\(directory)/qa"
             try FileManager.default.copyItem(atPath: Sample.path("qa-hour"), toPath: work)
-            try FileManager.default.createDirectory(atPath: "\(work)/runs", withIntermediateDirectories: false)
             let programs = "\(directory)/bin"
             try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: false)
             try FileManager.default.createSymbolicLink(

@@ -46,10 +46,10 @@ export function open(app) {
     fill("funnel", [day, data.total], () => funnel(day, data.total ?? {}));
     fill("outcomes", [day.outcomes, day.from], () => outcomes(day));
     const window = `From the earliest begin to the execution; the window is ${duration(startDelay?.limitSeconds)}.`;
-    const late = {violation: "missed_window", from: day.from};
+    const late = {violation: "missed_window"};
     fill("delay", startDelay, () => limited(startDelay, "Start delay", window, "later", late));
     const tolerated = `From the planned time to the delivery; iOS tolerates ${drift?.limitSeconds} s.`;
-    const off = {violation: "drift_exceeded", from: day.from};
+    const off = {violation: "drift_exceeded"};
     fill("drift", drift, () => limited(drift, "Notification drift", tolerated, "over", off));
     fill("failures", [day.failures, day.from], () => failures(day));
     fill("fallbacks", [day.fallbackCauses, day.from], () => fallbacks(day));
@@ -85,7 +85,6 @@ function windowName(window) {
 }
 
 function funnel(day, total) {
-  const from = day.from;
   const verbs = {executed: "never ran", success: "failed or never ended", used: "not used"};
   const stages = ["scheduled", "executed", "success", "used"];
   const items = stages.map((stage, index) => {
@@ -97,13 +96,13 @@ function funnel(day, total) {
       const words = `${share(day[stage], day[before])} of ${before}${isLow ? `, usually ${share(usual, 1)}` : ""}`;
       ratio[0] = day[before] > 0 ? h(`p.r.${isLow ? "warn" : "good"}`, words) : h("p.r.soft", "nothing yet");
       const lost = day[before] - day[stage];
-      const link = lost > 0 && cyclesLink({stage: before, lacks: stage, from}, `${count(lost)} ${verbs[stage]}`);
+      const link = lost > 0 && cyclesLink({stage: before, lacks: stage}, `${count(lost)} ${verbs[stage]}`);
       ratio.push(h("p.soft", link || "none lost"));
     }
     return h(
       "li",
       h("p.soft", stage === "used" ? "used for the notification" : stage),
-      h("p.n", cyclesLink({stage, from}, count(day[stage]))),
+      h("p.n", cyclesLink({stage}, count(day[stage]))),
       ratio[0],
       bar(day.scheduled > 0 ? day[stage] / day.scheduled : 0),
       ratio[1]
@@ -112,7 +111,7 @@ function funnel(day, total) {
   const about = [
     "How far each scheduled prefetch came, ",
     windowName(day),
-    ". Click a number for the cycles behind it."
+    ". A number leads to its cycles, those that closed last first."
   ];
   const judge = h("a", {href: "/judge"}, "judge a log here");
   const none = h(
@@ -143,7 +142,7 @@ function breakdown(caption, numbers, link, tones = {}) {
 function outcomes(day) {
   const numbers = Object.fromEntries(OUTCOMES.map(name => [name, day.outcomes?.[name] ?? 0]));
   const parts = OUTCOMES.map(name => [OUTCOME_TONES[name], numbers[name]]);
-  const list = breakdown("Cycles by outcome", numbers, outcome => ({outcome, from: day.from}), OUTCOME_TONES);
+  const list = breakdown("Cycles by outcome", numbers, outcome => ({outcome}), OUTCOME_TONES);
   const about = [counted(sum(numbers), "closed cycle"), ", ", windowName(day)];
   return titled("How cycles ended", about, stackedBar("How cycles ended, as a bar; numbers follow", parts), list);
 }
@@ -158,13 +157,13 @@ function failures(day) {
   const numbers = Object.fromEntries(
     Object.entries(day.failures ?? {}).filter(([name, number]) => number > 0 || name !== "OTHER")
   );
-  const list = breakdown("Failures by reason", numbers, reason => ({reason, from: day.from}));
+  const list = breakdown("Failures by reason", numbers, reason => ({reason}));
   return titled("Why it failed", `${counted(sum(numbers), "failure")} by reason`, list);
 }
 
 function fallbacks(day) {
   const causes = Object.fromEntries(Object.entries(day.fallbackCauses ?? {}).sort((a, b) => b[1] - a[1]));
-  const link = cyclesLink({outcome: "fallback", from: day.from}, "their cycles");
+  const link = cyclesLink({outcome: "fallback"}, "their cycles");
   const about = [counted(sum(causes), "fallback"), " by cause; ", link];
   return titled("Why content was fetched on demand", about, breakdown("Fallbacks by cause", causes));
 }
@@ -173,7 +172,7 @@ function now({status = {}, hour = {}, day = {}, version, now}) {
   const journal = status.journal ?? {};
   const buckets = ["A", "B", "C"].map(bucket => [
     bucket > "A" && " · ",
-    cyclesLink({bucket, from: day.from}, count(day.violations?.[bucket] ?? 0))
+    cyclesLink({bucket}, count(day.violations?.[bucket] ?? 0))
   ]);
   return titled(
     "Now",

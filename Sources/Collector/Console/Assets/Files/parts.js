@@ -110,7 +110,9 @@ export function device(installation) {
   const text = clean(installation).slice(0, 64);
   // What is no pseudonym may be of any width, and has to break.
   const tag = /^[0-9a-f]{16,64}$/.test(text) ? "bdi.mono.device" : "bdi.mono";
-  return h(tag, {title: text}, `${text.slice(0, 4)}·${text.slice(4, 8)}`);
+  // That of a file's device begins with zeros.
+  const digits = text.replace(/^0{16}(?=.)/, "");
+  return h(tag, {title: text}, `${digits.slice(0, 4)}·${digits.slice(4, 8)}`);
 }
 
 export function noteRow(columns, ...notes) {
