@@ -148,13 +148,7 @@ extension Judgement {
     }
 
     private func append(_ violation: CycleViolation, _ place: ShownPlace?, to text: inout JSONWriter) {
-        text.object { text in
-            text.name("violation")
-            text.value("\(violation.kind.name)")
-            text.name("bucket")
-            text.value(violation.kind.bucket.rawValue)
-            text.name("detail")
-            text.value(violation.detail)
+        text.violation(violation.kind.name, violation.kind.bucket, violation.detail) { text in
             if let place {
                 text.name("at")
                 text.value(self.text(of: place))

@@ -264,17 +264,8 @@ extension Event {
 }
 
 extension JSONWriter {
-    /// The violations as elements of an array: `{"violation":"...","bucket":"A","detail":"..."}`.
+    /// The violations as elements of an array.
     package mutating func elements(_ violations: [CycleViolation]) {
-        for violation in violations {
-            object { json in
-                json.name("violation")
-                json.value("\(violation.kind.name)")
-                json.name("bucket")
-                json.value(violation.kind.bucket.rawValue)
-                json.name("detail")
-                json.value(violation.detail)
-            }
-        }
+        for each in violations { violation(each.kind.name, each.kind.bucket, each.detail) }
     }
 }

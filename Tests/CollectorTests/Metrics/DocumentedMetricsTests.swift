@@ -113,6 +113,29 @@ struct DocumentedMetricsTests {
         #expect(Set(documented.map(\.name)).isSuperset(of: Self.ofTheService))
     }
 
+    @Test("the documented table of recorded series has each one that the rules record, and no other")
+    func recordedSeries() throws {
+        let page = text(of: URL.repository.appendingPathComponent("docs/metrics.md").path)
+        let section = try #require(page.components(separatedBy: "\n## Recorded series\n").last)
+        let table = section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }
+        var documented: Set<String> = []
+        for row in table {
+            let texts = row.split(separator: "|")[0].split(separator: "`")
+            var latest = ""
+            for name in texts where name.contains(":") || name.hasPrefix("...") {
+                // `...1d` stands for the name before it with another window.
+                if !name.hasPrefix("...") { latest = String(name) }
+                let base = latest.replacing(/[0-9]+[hd]$/, with: "")
+                documented.insert(name.hasPrefix("...") ? base + name.dropFirst(3) : String(name))
+            }
+        }
+        let rules = text(of: URL.repository.appendingPathComponent("deploy/prometheus/rules/recording.yml").path)
+        let recorded = Set(rules.matches(of: /record: (\S+)/).map { String($0.1) })
+        #expect(recorded.count > 30)
+        #expect(documented.subtracting(recorded).sorted() == [], "documented and not recorded")
+        #expect(recorded.subtracting(documented).sorted() == [], "not documented")
+    }
+
     @Test("the documented table of metrics begins with what exists at 0 from the first scrape on")
     func documentedMetricsFromTheStart() throws {
         let registry = MetricsRegistry(now: { startOfTest })
