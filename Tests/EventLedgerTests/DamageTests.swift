@@ -8,7 +8,7 @@ import Testing
 @Suite("A damaged ledger")
 struct DamageTests {
     enum Damage: String, CaseIterable {
-        case header, garbage, truncated, middlePage, otherApplication, missingTable
+        case header, garbage, truncated, middlePage, otherApplication, missingTable, index
     }
 
     let directory: TemporaryDirectory
@@ -45,6 +45,16 @@ struct DamageTests {
             try FileBytes.write((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &+ 7) }, to: path)
         case .truncated: try FileBytes.truncate(path, to: FileBytes.read(path).count / 2 / 8192 * 8192)
         case .middlePage: try damageMiddlePage(of: path)
+        case .index:
+            let connection = try LedgerConnection(
+                path: path,
+                readOnly: false,
+                setUp: ["INSERT INTO position VALUES ('hidden by its index', 0, 0, '', 0, 0)"]
+            )
+            try connection.close()
+            let places = try FileBytes.read(path).split(separator: Array("hidden by its index".utf8))
+            try #require(places.count == 3, "the row and its entry in the index")
+            try FileBytes.write(Array("visible".utf8), to: path, at: places[0].count)
         case .otherApplication: try FileBytes.write([1, 2, 3, 4], to: path, at: 68)
         case .missingTable:
             let connection = try LedgerConnection(path: path, readOnly: false, setUp: ["DROP TABLE position"])

@@ -40,7 +40,11 @@ struct RecoveredLedger {
         let key: InstallationKey
         do {
             key = try found ?? InstallationKey(directory: directory)
-            try Self.bind(key, to: ledger, directory, now: now, log)
+            do {
+                try Self.bind(key, to: ledger, directory, now: now, log)
+            } catch let error as LedgerError where error.isDamage {
+                (ledger, opening) = try Self.replace(ledger, error, key, directory, durability, now: now, log)
+            }
         } catch {
             try? ledger.close()
             throw error
@@ -64,10 +68,7 @@ struct RecoveredLedger {
                 log.error("the checkpoint cannot be read; the whole ledger was folded again: \(error.description)")
                 recovered = refolded
             } else {
-                let path = try ledger.setAside(now: now)
-                opening = .setAside(path: path, reason: error.description)
-                ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
-                try Self.bind(key, to: ledger, directory, now: now, log)
+                (ledger, opening) = try Self.replace(ledger, error, key, directory, durability, now: now, log)
                 let projection = LedgerProjection(identityKey: identityKey, limits: limits, index: empty)
                 recovered = (projection, LedgerProjection.Recovery())
             }
@@ -155,6 +156,22 @@ struct RecoveredLedger {
             guard error.isHindrance else { throw error }
             log.warning("the ledger keeps no fingerprint of its key before the next start: \(error.description)")
         }
+    }
+
+    /// Sets a damaged ledger aside and begins a new one under the same key.
+    private static func replace(
+        _ damaged: EventLedger,
+        _ error: LedgerError,
+        _ key: InstallationKey,
+        _ directory: String,
+        _ durability: LedgerDurability,
+        now: Int64,
+        _ log: Logger
+    ) throws -> (EventLedger, LedgerOpening) {
+        let path = try damaged.setAside(now: now)
+        let ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
+        try bind(key, to: ledger, directory, now: now, log)
+        return (ledger, .setAside(path: path, reason: error.description))
     }
 
     /// The console's index as it was saved; nil where there is none, or where it is damaged, so that it begins anew.

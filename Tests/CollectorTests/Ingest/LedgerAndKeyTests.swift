@@ -124,6 +124,29 @@ struct LedgerAndKeyTests {
         #expect(try open().ledger.position.sequence == 3)
     }
 
+    @Test("a large ledger whose pages with the key's fingerprint are damaged is set aside", arguments: 0..<2)
+    func damagedFingerprint(place: Int) throws {
+        try fill()
+        let bytes = try Files.read(database)
+        // The row of `state` and its entry in the index.
+        let places = bytes.indices.filter { bytes[$0...].starts(with: "fingerprint".utf8) }
+        try #require(places.count == 2)
+        let file = try FileHandle(forUpdating: URL(filePath: database))
+        try file.seek(toOffset: UInt64(places[place] / 8_192 * 8_192))
+        try file.write(contentsOf: [UInt8](repeating: 0xFF, count: 8))
+        // Of a file of this size not everything is checked when it is opened.
+        try file.truncate(atOffset: 257 << 20)
+        try file.close()
+        let opened = try open()
+        guard case .setAside(let path, _) = opened.opening else {
+            Issue.record("unexpected: \(opened.opening)")
+            return
+        }
+        #expect(FileManager.default.fileExists(atPath: path))
+        try opened.ledger.close()
+        try fill()
+    }
+
     @Test("a new ledger begins where the creation of one was interrupted", arguments: [true, false])
     func interruptedCreation(hasDatabase: Bool) throws {
         try fill()
