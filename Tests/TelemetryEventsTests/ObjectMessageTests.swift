@@ -151,6 +151,58 @@ struct ObjectMessageTests {
         #expect(try LogReading(line).events.first?.contains(#""platform":"android""#) == true)
     }
 
+    /// Objects of container runtimes, log shippers and logging libraries, by the text and the time that they carry.
+    private static let carriers: [(name: String, object: @Sendable (_ text: String, _ time: String) -> String)] = [
+        ("docker", { #"{"log":"\#($0)\n","stream":"stdout","time":"\#($1)"}"# }),
+        ("loki", { #"{"labels":{"app":"x"},"line":"\#($0)","timestamp":"\#($1)"}"# }),
+        ("logstash", { #"{"@timestamp":"\#($1)","@version":"1","level":"INFO","message":"\#($0)"}"# }),
+        ("library", { #"{"level":"info","ts":"\#($1)","msg":"\#($0)"}"# }),
+        ("fluent-bit", { #"{"date":"\#($1)","log":"\#($0)"}"# }),
+    ]
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    }
+
+    @Test("a line within the object of another program is read as if it stood alone", arguments: carriers.indices)
+    func carriedLines(index: Int) throws {
+        let carrier = Self.carriers[index].object
+        let lines = [
+            "[DNP-FETCH] BGTask handler invoked (id=a)",
+            "11-15 05:48:32.000    42    43 I DNP-FETCH: BGTask handler invoked (id=a)",
+            "2025-11-15T05:48:32Z [DNP-FETCH] BGTask handler invoked (id=a)",
+            "<14>1 2025-11-15T05:48:32Z phone App 42 - - [DNP-FETCH] BGTask handler invoked (id=a)",
+            "\u{1B}[32m[DNP-FETCH]\u{1B}[0m BGTask handler invoked (id=a)",
+            #"{"event":"[DNP-FETCH] BGTask handler invoked (id=\"a\")","level":"info"}"#,
+            Self.event,
+        ]
+        let time = "2025-11-15T05:48:32Z"
+        for line in lines {
+            let stamped = line.contains("05:48:32") || line.contains("{") ? line : "\(time) \(line)"
+            let expected = try LogReading(stamped.hasPrefix("{\"event\":\"[") ? "\(time) \(stamped)" : stamped).events
+            #expect(expected.count == 1, "\(stamped)")
+            let object = carrier(Self.escaped(line), time)
+            let nested = carrier(Self.escaped(object), "2025-11-15T09:00:00Z")
+            for log in [object, nested, "app-1  | \(object)"] {
+                let reading = try LogReading("\(log)\n")
+                #expect(reading.events == expected, "\(log)")
+                #expect(reading.lines.recognised == 1 && reading.lines.foreign == 0, "\(log)")
+            }
+        }
+    }
+
+    @Test("a text within the object of another program that is no line of an app leaves it foreign")
+    func carriedForeignTexts() throws {
+        for text in ["", "x", "saw a line of the [DNP-FETCH] kind", #"{\"event\":\"activity\"}"#, #"{\"log\":\"x\"}"#] {
+            for carrier in Self.carriers {
+                let object = carrier.object(text, "2025-11-15T05:48:32Z")
+                let reading = try LogReading("\(object)\napp-1 | \(object)\n")
+                #expect(reading.events == [] && reading.rejections == [], "\(object)")
+                #expect(reading.lines.foreign == 2, "\(object)")
+            }
+        }
+    }
+
     @Test("an event behind a coloured heading, and an overlong one in part of a line, are taken")
     func eventInOtherLines() throws {
         #expect(try LogReading("\u{1B}[32mINFO\u{1B}[0m worker: \(Self.event)\n").events == [Self.event])

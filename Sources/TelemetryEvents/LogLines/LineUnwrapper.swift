@@ -355,6 +355,7 @@ struct LineUnwrapper: Sendable {
             let isOfStructlog = wrapper == nil || wrapper == .structlog
             if isOfStructlog, StructlogLine.readCut(bytes, range, into: &line) { return }
             guard wrapper == nil || wrapper == .events else { return }
+            if isObject, !object.isEvent, readCarried(object, bytes, scratch: &scratch, into: &line) { return }
             if isObject, object.isForeignRecord, !takesAllJSON, wrapper == nil { return }
             if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
             return
@@ -366,6 +367,42 @@ struct LineUnwrapper: Sendable {
         } else {
             read(object, bytes, into: &line)
         }
+    }
+
+    /// Reads the line that a container runtime, a log shipper or a logging library has put into an object, such as
+    /// `{"log":"[DNP-FETCH] text\n","stream":"stdout","time":"2025-11-15T05:48:00Z"}`.
+    ///
+    /// Of two times the line's own holds.
+    /// - Returns: whether the line is an app's, or an event.
+    mutating func readCarried(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        guard wrapper == nil, object.carriedLine != nil else { return false }
+        var object = object
+        var texts: [UInt8] = []
+        object.unescape(bytes, into: &texts)
+        guard let carried = object.carriedLine else { return false }
+        let time = (object.carriedTime ?? object.timestamp).flatMap { stamps.time(texts.span, of: $0) }
+        let text = texts.span.trimmedLine(carried)
+        let header = header
+        var inner = UnwrappedLine()
+        inner.text = text
+        // Each level doubles the backslashes of the next, so that 64 KiB hold few of them.
+        if inner.beginsObject(texts.span) {
+            readObject(ofMessageIn: texts.span, text, scratch: &scratch, into: &inner)
+        } else {
+            inner = unwrapPlain(texts.span, text, scratch: &scratch)
+        }
+        self.header = header
+        guard !inner.isForeign else { return false }
+        if !inner.isInScratch { swap(&texts, &scratch) }
+        inner.isInScratch = true
+        if !inner.isEvent { inner.stamp = inner.stamp ?? time }
+        line = inner
+        return true
     }
 
     private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {

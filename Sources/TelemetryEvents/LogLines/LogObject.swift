@@ -22,6 +22,9 @@ struct LogObject {
     private(set) var command: Range<Int>?
     /// The line of the plugin that structlog wrote.
     private(set) var structlogEvent: Range<Int>?
+    /// The line of a program that a container runtime, a log shipper or a logging library put into an object.
+    private(set) var carriedLine: Range<Int>?
+    private(set) var carriedTime: Range<Int>?
     /// Whether one of the texts contains escapes.
     private(set) var isEscaped = false
     /// Whether the journal's message is an array of byte values, as for binary data.
@@ -106,13 +109,19 @@ struct LogObject {
     /// Stores a text; false if its key is not relevant.
     private mutating func keep(_ text: Range<Int>, of key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         switch key.count {
+        case 2 where bytes.equals("ts", in: key): carriedTime = text
+        case 3 where bytes.equals("log", in: key) || bytes.equals("msg", in: key): carriedLine = text
+        case 4 where bytes.equals("line", in: key): carriedLine = text
+        case 4 where bytes.equals("time", in: key) || bytes.equals("date", in: key): carriedTime = text
         case 4 where bytes.equals("_PID", in: key): process = text
         case 5 where bytes.equals("_COMM", in: key): command = text
+        case 7 where bytes.equals("message", in: key): carriedLine = text
         case 8 where bytes.equals("category", in: key): category = text
         case 9 where bytes.equals("timestamp", in: key): timestamp = text
         case 9 where bytes.equals("subsystem", in: key): subsystem = text
         case 9 where bytes.equals("processID", in: key): processID = text
         case 9 where bytes.equals("_HOSTNAME", in: key): hostname = text
+        case 10 where bytes.equals("@timestamp", in: key): carriedTime = text
         case 10 where bytes.equals("SYSLOG_PID", in: key): syslogProcess = text
         case 12 where bytes.equals("eventMessage", in: key): eventMessage = text
         case 16 where bytes.equals("processImagePath", in: key): processPath = text
@@ -142,6 +151,8 @@ struct LogObject {
         Self.copy(&syslogIdentifier, bytes, to: &output)
         Self.copy(&command, bytes, to: &output)
         Self.copy(&structlogEvent, bytes, to: &output)
+        Self.copy(&carriedTime, bytes, to: &output)
+        Self.copy(&carriedLine, bytes, to: &output)
     }
 
     private static func copy(

@@ -77,6 +77,13 @@ struct LogStampReader: Sendable {
         return CivilDate.daysSince1970(year: year, month: month, day: day) * 86_400_000_000
     }
 
+    /// Parses the time in a member of an object: a date and a time, or the seconds since 1970.
+    mutating func time(_ bytes: Span<UInt8>, of member: Range<Int>) -> LogStamp? {
+        var cursor = LineCursor(member)
+        var stamp: LogStamp?
+        return logcatTime(bytes, &cursor, &stamp) ? stamp : nil
+    }
+
     // MARK: Times of logcat and syslog
 
     /// Smaller values are seconds since boot, not since 1970.

@@ -6,8 +6,8 @@ private enum ObjectMessage {
     case event
     /// A line of the plugin that structlog wrote.
     case structlog(LogObject)
-    /// Anything else, such as the JSON of another program.
-    case other
+    /// Anything else, such as the JSON of another program, or a line within such.
+    case other(LogObject?)
 
     init(_ bytes: Span<UInt8>, _ text: Range<Int>) {
         var object = LogObject()
@@ -15,9 +15,9 @@ private enum ObjectMessage {
         if isWhole, object.structlogEvent != nil, !object.isEvent {
             self = .structlog(object)
         } else if isWhole, object.isForeignRecord {
-            self = .other
+            self = .other(object)
         } else {
-            self = EventTraces.areBegun(inMessage: text, of: bytes) ? .event : .other
+            self = EventTraces.areBegun(inMessage: text, of: bytes) ? .event : .other(isWhole ? object : nil)
         }
     }
 }
@@ -65,14 +65,18 @@ extension LineUnwrapper {
             switch ObjectMessage(bytes, line.text) {
             case .event: return line.become(eventIn: line.text, device: line.device)
             case .structlog(let object): read(object, bytes, scratch: &scratch, into: &inner)
-            case .other: return
+            case .other(let object):
+                guard let object, readCarried(object, bytes, scratch: &scratch, into: &inner) else { return }
             }
         }
-        inner.stamp = inner.stamp ?? line.stamp
-        inner.process = line.process
-        inner.platform = line.platform
-        inner.device = line.device
-        if inner.isInScratch {
+        if !inner.isEvent {
+            inner.stamp = inner.stamp ?? line.stamp
+            if inner.process == 0 { inner.process = line.process }
+            if inner.platform == .unknown { inner.platform = line.platform }
+        }
+        if inner.device.isEmpty, !inner.isInScratch {
+            inner.device = line.device
+        } else if inner.device.isEmpty {
             inner.device = scratch.count..<scratch.count + line.device.count
             scratch.append(bytes, line.device)
         }

@@ -10,15 +10,7 @@ enum StructlogLine {
         into line: inout UnwrappedLine
     ) {
         guard let message = object.structlogEvent else { return }
-        if let timestamp = object.timestamp {
-            var cursor = LineCursor(timestamp)
-            if let stamp = stamps.dateAndTime(bytes, &cursor) {
-                line.stamp = stamp
-            } else {
-                cursor = LineCursor(timestamp)
-                _ = stamps.logcatTime(bytes, &cursor, &line.stamp)
-            }
-        }
+        line.stamp = object.timestamp.flatMap { stamps.time(bytes, of: $0) }
         line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
 

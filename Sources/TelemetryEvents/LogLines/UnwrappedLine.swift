@@ -82,13 +82,19 @@ extension UnwrappedLine {
     /// How far into a line an object may begin.
     private static let longestPreamble = 512
 
-    /// Finds an object behind nothing but a preamble, or behind what container runtimes (CRI) write before a whole message.
+    /// Finds an object behind nothing but a preamble, behind what container runtimes (CRI) write before a whole message, or
+    /// behind the name of a container and a bar, as `docker compose logs` writes it.
     @inline(never)
     private mutating func findObject(_ bytes: Span<UInt8>, _ start: LineCursor) {
         let near = start.position..<Swift.min(start.position + Self.longestPreamble, start.end)
         guard let brace = bytes.firstIndex(of: UInt8(ascii: "{"), in: near) else { return }
         let preamble = start.position..<brace
-        let isOfContainer = bytes.equals("stdout F ", in: preamble) || bytes.equals("stderr F ", in: preamble)
+        var name = LineCursor(preamble)
+        _ = name.word(bytes)
+        name.skipSpaces(bytes)
+        let isOfContainer =
+            bytes.equals("stdout F ", in: preamble) || bytes.equals("stderr F ", in: preamble)
+            || bytes.equals("| ", in: name.rest)
         // Behind a quote it is in a string, or the value of a member.
         guard isOfContainer || bytes.firstIndex(of: UInt8(ascii: "\""), in: preamble) == nil else { return }
         if isOfContainer || LogPreamble.fills(bytes, preamble) { text = brace..<start.end }
