@@ -138,7 +138,7 @@ private struct LinePrefixes {
 extension Span<UInt8> {
     /// Whether a line names an app anywhere: the plugin by its marker or tag in capitals or by its subsystem, or the
     /// background refresh.
-    fileprivate func namesApp(in line: Range<Int>) -> Bool {
+    func namesApp(in line: Range<Int>) -> Bool {
         var index = line.lowerBound
         while index < line.upperBound {
             let word = paddedWord(at: index)

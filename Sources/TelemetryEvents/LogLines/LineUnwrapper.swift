@@ -380,7 +380,9 @@ struct LineUnwrapper: Sendable {
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) -> Bool {
-        guard wrapper == nil, object.carriedLine != nil else { return false }
+        guard wrapper == nil, let raw = object.carriedLine,
+            bytes.namesApp(in: raw) || bytes.firstIndex(of: UInt8(ascii: "{"), in: raw) != nil
+        else { return false }
         var object = object
         var texts: [UInt8] = []
         object.unescape(bytes, into: &texts)
