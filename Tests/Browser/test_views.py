@@ -179,7 +179,7 @@ def test_a_cycle_shows_its_events_and_one_that_is_not_kept_says_so(page, service
     page.find(".events details.json summary").click()
     page.wait("/\"event\": /.test(document.querySelector('.events pre')?.textContent)", "an event shows its JSON")
     page.open("/cycles/999999").settle()
-    page.wait("/not kept any more/.test(document.querySelector('h1')?.textContent)", "the view says so")
+    page.wait("/is not kept/.test(document.querySelector('h1')?.textContent)", "the view says so")
 
 
 def test_every_time_is_local_or_utc_by_one_switch_which_a_reload_keeps(page):

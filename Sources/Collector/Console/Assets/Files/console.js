@@ -124,7 +124,7 @@ function statusWords({accounts, journal = {}, ready, eventsLastMinute}) {
     isBehind && `oldest ${duration(journal.oldestSeconds)}`,
     `${count(eventsLastMinute)} events/min`
   ];
-  const link = h("a", {href: "/health"}, isBalanced ? "all accounts add up" : "the accounts do not add up");
+  const link = h("a", {href: "/health"}, isBalanced ? "every event accounted for" : "events unaccounted for");
   return [h(`span.dot.${tone}`), link, ` · ${words.filter(Boolean).join(" · ")}`];
 }
 

@@ -44,8 +44,9 @@ export function open(app, url) {
   const missing = () =>
     put(
       head,
-      h("h1", `Cycle ${count(number)} is not kept any more`),
-      h("p", "The newest closed cycles are kept. The verdict of one that broke a rule is also in the journal:"),
+      h("h1", `Cycle ${count(number)} is not kept`),
+      h("p", "No cycle has closed with this number yet, or newer ones have taken its place."),
+      h("p", "The verdict of a cycle that broke a rule is also in the journal:"),
       h("pre", "journalctl -t dnp-telemetry DNP_EVENT=cycle_closed"),
       cyclesLink({}, "All cycles that are kept")
     );

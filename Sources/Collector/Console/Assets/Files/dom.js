@@ -105,7 +105,7 @@ export function table(caption, columns, rows, classes = "") {
 
 /** A table of names and numbers without visible headings. */
 export function facts(caption, rows) {
-  return table(caption, ["what", "value.num"], rows, ".quiet");
+  return table(caption, ["what", "value.num"], rows.filter(Boolean), ".quiet");
 }
 
 export function titled(title, about, ...children) {

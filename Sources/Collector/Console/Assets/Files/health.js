@@ -29,7 +29,9 @@ export function open(app) {
 function summary({accounts = [], warnings = [], ready, version, startedAt}) {
   const wrong = accounts.filter(account => !account.balanced).length;
   const state =
-    ready === false ? ["warn", "Not ready yet"] : [warnings.length > 0 ? "warn" : "good", "All accounts add up"];
+    ready === false
+      ? ["warn", "Not ready yet"]
+      : [warnings.length > 0 ? "warn" : "good", "Every event is accounted for"];
   const [tone, text] = wrong > 0 ? ["bad", `${counted(wrong, "account")} out of balance`] : state;
   return [
     h("p.big", h(`span.dot.${tone}`), text),
@@ -64,7 +66,7 @@ function cards({
     ["mode", short(journal.mode ?? "-", 20)],
     ["confirmed", count(journal.confirmed)],
     ["waiting", count(journal.pending)],
-    ["oldest waiting", duration(journal.oldestSeconds ?? 0)],
+    ["oldest waiting", journal.mode === "off" ? "-" : duration(journal.oldestSeconds ?? 0)],
     ["skipped", count(journal.skipped)]
   ];
   const received = sources.map(each => [short(each.source, 40), short(each.format, 30), count(each.received)]);

@@ -99,7 +99,10 @@ export function open(app) {
   const example = "2026-11-24T05:48:00Z [DNP-FETCH] BGTask handler invoked";
   const pasted = h("textarea", {rows: 5, spellcheck: "false", "data-filter": true, placeholder: example});
   const paste = h("label.field", h("span", "or paste lines"), pasted);
-  const submit = button("Judge", () => pasted.value.trim() && take("the pasted lines", new Blob([pasted.value])));
+  const submit = button("Judge", () => {
+    if (pasted.value.trim()) take("the pasted lines", new Blob([pasted.value]));
+    else put(told, "Paste some lines, or drop or choose a file.");
+  });
   const about = ["The same judgement as ", h("code", "dnp-telemetry validate"), ". Nothing of it enters the ledger."];
   const menus = {
     requirements: menu("Require", [], choose("require")),

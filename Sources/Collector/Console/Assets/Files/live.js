@@ -41,6 +41,11 @@ export function open(app) {
   bar.field("schedule", "schedule id", {"data-filter": true});
   bar.field("installation", "device, its pseudonym");
 
+  const say = (tone, ...what) => put(state, h(`span.dot.${tone}`), ...what);
+  const listening = () =>
+    isPaused
+      ? say("edge", "Paused. Events that come now are counted, and show on Resume.")
+      : say("good", "Listening. The stream closes while this page is hidden.");
   const showCounts = () => {
     const warnings = [
       leftOut > 0 && ` · ${count(leftOut)} left out, since they came faster than a person reads`,
@@ -87,6 +92,7 @@ export function open(app) {
     draw();
     isPaused = !isPaused;
     put(pause, isPaused ? "Resume" : "Pause");
+    if (stream?.readyState === EventSource.OPEN) listening();
     if (!isPaused) {
       shown += waiting.length;
       leftOut += whilePaused - waiting.length;
@@ -95,7 +101,6 @@ export function open(app) {
     draw();
   });
 
-  const say = (tone, ...what) => put(state, h(`span.dot.${tone}`), ...what);
   const disconnect = () => {
     clearTimeout(timer);
     stream?.close();
@@ -110,7 +115,7 @@ export function open(app) {
     stream = mine;
     mine.addEventListener("open", () => {
       errors = 0;
-      say("good", "Listening. The stream closes while this page is hidden.");
+      listening();
     });
     mine.addEventListener("events", receive);
     mine.addEventListener("end", event => {

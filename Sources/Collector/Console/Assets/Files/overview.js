@@ -94,7 +94,9 @@ function funnel(day, total) {
       const usual = total[stage] / total[before];
       const isLow = day[before] >= 20 && day[stage] / day[before] < usual - 0.02;
       const words = `${share(day[stage], day[before])} of ${before}${isLow ? `, usually ${share(usual, 1)}` : ""}`;
-      ratio[0] = day[before] > 0 ? h(`p.r.${isLow ? "warn" : "good"}`, words) : h("p.r.soft", "nothing yet");
+      // Events of one stage alone may come, or those of the stage before may have come a day ago.
+      if (day[stage] > day[before]) ratio[0] = h("p.r.soft", `more than ${before}`);
+      else ratio[0] = day[before] > 0 ? h(`p.r.${isLow ? "warn" : "good"}`, words) : h("p.r.soft", "nothing yet");
       const lost = day[before] - day[stage];
       const link = lost > 0 && cyclesLink({stage: before, lacks: stage}, `${count(lost)} ${verbs[stage]}`);
       ratio.push(h("p.soft", link || "none lost"));
@@ -163,13 +165,14 @@ function failures(day) {
 
 function fallbacks(day) {
   const causes = Object.fromEntries(Object.entries(day.fallbackCauses ?? {}).sort((a, b) => b[1] - a[1]));
-  const link = cyclesLink({outcome: "fallback"}, "their cycles");
+  const link = cyclesLink({outcome: "fallback"}, "cycles that ended with one");
   const about = [counted(sum(causes), "fallback"), " by cause; ", link];
   return titled("Why content was fetched on demand", about, breakdown("Fallbacks by cause", causes));
 }
 
 function now({status = {}, hour = {}, day = {}, version, now}) {
   const journal = status.journal ?? {};
+  const isOff = journal.mode === "off";
   const buckets = ["A", "B", "C"].map(bucket => [
     bucket > "A" && " · ",
     cyclesLink({bucket}, count(day.violations?.[bucket] ?? 0))
@@ -180,8 +183,8 @@ function now({status = {}, hour = {}, day = {}, version, now}) {
     facts("State of the service", [
       ["Open cycles", count(status.openCycles)],
       ["Violations A · B · C, last day", buckets],
-      ["Waiting for the journal", journal.mode === "off" ? "journal off" : counted(journal.pending, "event")],
-      ["Oldest event waiting", duration(journal.oldestSeconds ?? 0)],
+      ["Waiting for the journal", isOff ? "journal off" : counted(journal.pending, "event")],
+      !isOff && ["Oldest event waiting", duration(journal.oldestSeconds ?? 0)],
       ["Received, last hour", count(hour.received)],
       ["Duplicates, last hour", count(hour.duplicates)],
       ["Rejected, last hour", hour.rejected > 0 ? h("a.warn", {href: "/health"}, count(hour.rejected)) : "0"],
