@@ -174,6 +174,7 @@ struct ObjectMessageTests {
             "<14>1 2025-11-15T05:48:32Z phone App 42 - - [DNP-FETCH] BGTask handler invoked (id=a)",
             "\u{1B}[32m[DNP-FETCH]\u{1B}[0m BGTask handler invoked (id=a)",
             #"{"event":"[DNP-FETCH] BGTask handler invoked (id=\"a\")","level":"info"}"#,
+            #"{"MESSAGE":"[DNP-FETCH] BGTask handler invoked (id=a)","__REALTIME_TIMESTAMP":"1763185712000000"}"#,
             Self.event,
         ]
         let time = "2025-11-15T05:48:32Z"

@@ -360,13 +360,21 @@ struct LineUnwrapper: Sendable {
             if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
             return
         }
-        if object.isEscaped || object.hasMessageBytes {
-            object.unescape(bytes, into: &scratch)
-            line.isInScratch = true
-            read(object, scratch.span, into: &line)
-        } else {
-            read(object, bytes, into: &line)
-        }
+        readRecord(object, bytes, scratch: &scratch, into: &line)
+    }
+
+    /// Reads a record of Apple's log or of the journal, or a line that structlog wrote.
+    mutating func readRecord(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard object.isEscaped || object.hasMessageBytes else { return read(object, bytes, into: &line) }
+        var object = object
+        object.unescape(bytes, into: &scratch)
+        line.isInScratch = true
+        read(object, scratch.span, into: &line)
     }
 
     /// Reads the line that a container runtime, a log shipper or a logging library has put into an object, such as

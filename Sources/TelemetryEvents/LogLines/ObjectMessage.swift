@@ -6,7 +6,7 @@ private enum ObjectMessage {
     case event
     /// A line of the plugin that structlog wrote.
     case structlog(LogObject)
-    /// Anything else, such as the JSON of another program, or a line within such.
+    /// Anything else: a record of a log, or the JSON of another program, in which a line may be.
     case other(LogObject?)
 
     init(_ bytes: Span<UInt8>, _ text: Range<Int>) {
@@ -66,7 +66,9 @@ extension LineUnwrapper {
             case .event: return line.become(eventIn: line.text, device: line.device)
             case .structlog(let object): read(object, bytes, scratch: &scratch, into: &inner)
             case .other(let object):
-                guard let object, readCarried(object, bytes, scratch: &scratch, into: &inner) else { return }
+                guard let object else { return }
+                if wrapper == nil, object.isRecord { readRecord(object, bytes, scratch: &scratch, into: &inner) }
+                guard !inner.isForeign || readCarried(object, bytes, scratch: &scratch, into: &inner) else { return }
             }
         }
         if !inner.isEvent {
