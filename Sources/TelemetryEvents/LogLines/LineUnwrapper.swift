@@ -393,6 +393,7 @@ struct LineUnwrapper: Sendable {
         else { return false }
         var object = object
         var texts: [UInt8] = []
+        texts.reserveCapacity(raw.count + 128)
         object.unescape(bytes, into: &texts)
         guard let carried = object.carriedLine else { return false }
         let time = (object.carriedTime ?? object.timestamp).flatMap { stamps.time(texts.span, of: $0) }

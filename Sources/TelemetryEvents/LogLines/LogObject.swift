@@ -297,11 +297,12 @@ private struct JSONMembers {
     static func appendText(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var index = range.lowerBound
         while index < range.upperBound {
-            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < range.upperBound else {
-                output.append(bytes[index])
-                index += 1
-                continue
+            let backslash = bytes.firstIndex(of: UInt8(ascii: "\\"), in: index..<range.upperBound)
+            guard let backslash, backslash + 1 < range.upperBound else {
+                return output.append(bytes, index..<range.upperBound)
             }
+            output.append(bytes, index..<backslash)
+            index = backslash
             if bytes[index + 1] == UInt8(ascii: "u") {
                 index = appendScalar(bytes, at: index, end: range.upperBound, to: &output)
                 continue
