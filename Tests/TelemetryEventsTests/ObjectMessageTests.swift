@@ -157,6 +157,7 @@ struct ObjectMessageTests {
         ("loki", { #"{"labels":{"app":"x"},"line":"\#($0)","timestamp":"\#($1)"}"# }),
         ("logstash", { #"{"@timestamp":"\#($1)","@version":"1","level":"INFO","message":"\#($0)"}"# }),
         ("library", { #"{"level":"info","ts":"\#($1)","msg":"\#($0)"}"# }),
+        ("source", { #"{"time":"\#($1)","msg":"\#($0)","line":42,"log":{"level":"info"}}"# }),
         ("fluent-bit", { #"{"date":"\#($1)","log":"\#($0)"}"# }),
     ]
 

@@ -110,12 +110,12 @@ struct LogObject {
     private mutating func keep(_ text: Range<Int>, of key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         switch key.count {
         case 2 where bytes.equals("ts", in: key): carriedTime = text
-        case 3 where bytes.equals("log", in: key) || bytes.equals("msg", in: key): carriedLine = text
-        case 4 where bytes.equals("line", in: key): carriedLine = text
+        case 3 where bytes.equals("log", in: key) || bytes.equals("msg", in: key): return carry(text, bytes)
+        case 4 where bytes.equals("line", in: key): return carry(text, bytes)
         case 4 where bytes.equals("time", in: key) || bytes.equals("date", in: key): carriedTime = text
         case 4 where bytes.equals("_PID", in: key): process = text
         case 5 where bytes.equals("_COMM", in: key): command = text
-        case 7 where bytes.equals("message", in: key): carriedLine = text
+        case 7 where bytes.equals("message", in: key): return carry(text, bytes)
         case 8 where bytes.equals("category", in: key): category = text
         case 9 where bytes.equals("timestamp", in: key): timestamp = text
         case 9 where bytes.equals("subsystem", in: key): subsystem = text
@@ -130,6 +130,13 @@ struct LogObject {
         case 26 where bytes.equals("_SOURCE_REALTIME_TIMESTAMP", in: key): sourceRealtime = text
         default: return false
         }
+        return true
+    }
+
+    /// Stores a string that may be a line; false for anything else, such as the number of a line of source.
+    private mutating func carry(_ text: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
+        guard bytes[text.lowerBound - 1] == UInt8(ascii: "\"") else { return false }
+        carriedLine = text
         return true
     }
 
