@@ -17,7 +17,7 @@ struct EarlySignalTests {
             let client = await service.client
             var totals = LifecycleTotals()
             for number in 0..<30 {
-                let batch = EventFactory(prefix: "early-\(number)").cycles(0..<200)
+                let batch = EventFactory(prefix: "early-\(number)").cycles(0..<1_500)
                 _ = try await client.post(batch.ndjson).receipt()
                 totals += batch.totals
             }
