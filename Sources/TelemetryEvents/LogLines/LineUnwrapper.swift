@@ -11,7 +11,7 @@ struct LineUnwrapper: Sendable {
 
     let wrapper: LogWrapper?
     /// Whether all JSON that is no record of a log is meant as events.
-    private let takesAllJSON: Bool
+    let takesAllJSON: Bool
     var stamps = LogStampReader()
     /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
     var header: UnwrappedLine?
@@ -79,8 +79,9 @@ struct LineUnwrapper: Sendable {
         return unwrapped
     }
 
+    /// Unwraps a line without ANSI sequences.
     @inline(__always)
-    private mutating func unwrapPlain(
+    mutating func unwrapPlain(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
         scratch: inout [UInt8]
@@ -338,92 +339,6 @@ struct LineUnwrapper: Sendable {
             return
         }
         line.findMessage(bytes, start)
-    }
-
-    // MARK: JSON objects
-
-    /// Reads a line that is a JSON object: of Apple's log, of the journal, or an event.
-    mutating func readObject(
-        _ bytes: Span<UInt8>,
-        _ range: Range<Int>,
-        scratch: inout [UInt8],
-        into line: inout UnwrappedLine
-    ) {
-        var object = LogObject()
-        let isObject = object.read(bytes, range)
-        guard isObject, object.isRecord, !object.isEvent else {
-            let isOfStructlog = wrapper == nil || wrapper == .structlog
-            if isOfStructlog, StructlogLine.readCut(bytes, range, into: &line) { return }
-            guard wrapper == nil || wrapper == .events else { return }
-            if isObject, !object.isEvent, readCarried(object, bytes, scratch: &scratch, into: &line) { return }
-            if isObject, object.isForeignRecord, !takesAllJSON, wrapper == nil { return }
-            if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
-            return
-        }
-        readRecord(object, bytes, scratch: &scratch, into: &line)
-    }
-
-    /// Reads a record of Apple's log or of the journal, or a line that structlog wrote.
-    mutating func readRecord(
-        _ object: LogObject,
-        _ bytes: Span<UInt8>,
-        scratch: inout [UInt8],
-        into line: inout UnwrappedLine
-    ) {
-        guard object.isEscaped || object.hasMessageBytes else { return read(object, bytes, into: &line) }
-        var object = object
-        object.unescape(bytes, into: &scratch)
-        line.isInScratch = true
-        read(object, scratch.span, into: &line)
-    }
-
-    /// Reads the line that a container runtime, a log shipper or a logging library has put into an object, such as
-    /// `{"log":"[DNP-FETCH] text\n","stream":"stdout","time":"2025-11-15T05:48:00Z"}`.
-    ///
-    /// Of two times the line's own holds.
-    /// - Returns: whether the line is an app's, or an event.
-    mutating func readCarried(
-        _ object: LogObject,
-        _ bytes: Span<UInt8>,
-        scratch: inout [UInt8],
-        into line: inout UnwrappedLine
-    ) -> Bool {
-        guard wrapper == nil, let raw = object.carriedLine,
-            bytes.namesApp(in: raw) || bytes.firstIndex(of: UInt8(ascii: "{"), in: raw) != nil
-        else { return false }
-        var object = object
-        var texts: [UInt8] = []
-        texts.reserveCapacity(raw.count + 128)
-        object.unescape(bytes, into: &texts)
-        guard let carried = object.carriedLine else { return false }
-        let time = (object.carriedTime ?? object.timestamp).flatMap { stamps.time(texts.span, of: $0) }
-        let text = texts.span.trimmedLine(carried)
-        let header = header
-        var inner = UnwrappedLine()
-        inner.text = text
-        // Each level doubles the backslashes of the next, so that 64 KiB hold few of them.
-        if inner.beginsObject(texts.span) {
-            readObject(ofMessageIn: texts.span, text, scratch: &scratch, into: &inner)
-        } else {
-            inner = unwrapPlain(texts.span, text, scratch: &scratch)
-        }
-        self.header = header
-        guard !inner.isForeign else { return false }
-        if !inner.isInScratch { swap(&texts, &scratch) }
-        inner.isInScratch = true
-        if !inner.isEvent { inner.stamp = inner.stamp ?? time }
-        line = inner
-        return true
-    }
-
-    private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
-        if object.structlogEvent != nil, wrapper == nil || wrapper == .structlog {
-            StructlogLine.read(object, bytes, stamps: &stamps, into: &line)
-        } else if object.eventMessage != nil, wrapper == nil || wrapper == .appleNDJSON || wrapper == .appleJSON {
-            AppleNDJSONLine.read(object, bytes, stamps: &stamps, into: &line)
-        } else if object.message != nil, wrapper == nil || wrapper == .journalJSON {
-            JournalJSONLine.read(object, bytes, stamps: &stamps, into: &line)
-        }
     }
 }
 
