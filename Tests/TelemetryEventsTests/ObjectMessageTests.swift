@@ -159,6 +159,12 @@ struct ObjectMessageTests {
         ("library", { #"{"level":"info","ts":"\#($1)","msg":"\#($0)"}"# }),
         ("source", { #"{"time":"\#($1)","msg":"\#($0)","line":42,"log":{"level":"info"}}"# }),
         ("fluent-bit", { #"{"date":"\#($1)","log":"\#($0)"}"# }),
+        ("gelf", { #"{"version":"1.1","host":"x","short_message":"\#($0)","time":"\#($1)"}"# }),
+        ("cloud", { #"{"insertId":"x","textPayload":"\#($0)","timestamp":"\#($1)"}"# }),
+        ("cloud-json", { #"{"insertId":"x","jsonPayload":{"message":"\#($0)"},"timestamp":"\#($1)"}"# }),
+        ("elastic", { #"{"_id":"x","_source":{"@timestamp":"\#($1)","message":"\#($0)","log":{}}}"# }),
+        ("splunk", { #"{"preview":false,"result":{"_raw":"\#($0)","_time":"\#($1)"}}"# }),
+        ("otlp", { #"{"timeUnixNano":"\#($1)","severityText":"INFO","body":{"stringValue":"\#($0)"}}"# }),
     ]
 
     private static func escaped(_ text: String) -> String {
@@ -190,6 +196,92 @@ struct ObjectMessageTests {
                 #expect(reading.events == expected, "\(log)")
                 #expect(reading.lines.recognised == 1 && reading.lines.foreign == 0, "\(log)")
             }
+        }
+    }
+
+    @Test("a line in quotes is read as if it stood alone: CSV, logfmt, a text of JSON", arguments: quotes.indices)
+    func quotedLines(index: Int) throws {
+        let quote = Self.quotes[index].line
+        let time = "2025-11-15T05:48:32Z"
+        let lines = [
+            "[DNP-FETCH] BGTask handler invoked (id=a)",
+            "11-15 05:48:32.000    42    43 I DNP-FETCH: BGTask handler invoked (id=a)",
+            "\(time) [DNP-FETCH] BGTask handler invoked (id=a)",
+            #"[DNP-PLUGIN] Error: said "no" (id=a)"#,
+        ]
+        for line in lines {
+            let expected = try LogReading(line.contains("05:48:32") ? line : "\(time) \(line)")
+            let reading = try LogReading("\(quote(line, time))\n")
+            #expect(reading.events == expected.events, "\(quote(line, time))")
+            #expect(reading.lines == expected.lines, "\(quote(line, time))")
+        }
+    }
+
+    /// Lines of other formats with a line in quotes, by that and a time.
+    private static let quotes: [(name: String, line: @Sendable (_ text: String, _ time: String) -> String)] = [
+        ("csv", { #""\#($1)","info","\#($0.replacing("\"", with: "\"\""))""# }),
+        ("csv-bare-time", { #"\#($1),info,"\#($0.replacing("\"", with: "\"\""))",app"# }),
+        ("logfmt", { #"time=\#($1) level=info msg="\#(escaped($0))" app=x"# }),
+        ("logrus", { #"time="\#($1)" level=info msg="\#(escaped($0))""# }),
+        ("json", { #"\#($1) "log": "\#(escaped($0))","# }),
+    ]
+
+    @Test("a line in quotes that is an argument or a value of another line is none")
+    func quotedForeignTexts() throws {
+        let line = "[DNP-FETCH] BGTask handler invoked (id=a)"
+        for text in [
+            #"logger.info("\#(line)")"#, #"NSLog(@"\#(line)")"#, #"let text = "\#(line)""#, #"x "\#(line)" y"#,
+            #"INFO app: one two three "\#(line)""#, #"msg="\#(line)"#, #"msg="saw some of the \#(line)""#,
+            #"filter="\#(line)""#, #"{"a": {\n  "expected": "\#(line)","#, #"catalog="\#(line)""#,
+        ] {
+            let reading = try LogReading("\(text)\n")
+            #expect(reading.events == [] && reading.rejections == [] && reading.lines.recognised == 0, "\(text)")
+        }
+        let value = try LogReading(#"[DNP-PLUGIN] Startup complete (log="\#(line)")"#)
+        #expect(value.events.allSatisfy { !$0.contains("executed") })
+    }
+
+    @Test(
+        "a whole number of seconds, milliseconds, microseconds or nanoseconds is the time of an object",
+        arguments: ["1763185712", "1763185712000", "1763185712000000", "1763185712000000000"]
+    )
+    func epochTimes(time: String) throws {
+        let text = "[DNP-FETCH] BGTask handler invoked (id=a)"
+        let expected = try LogReading("2025-11-15T05:48:32Z \(text)").events
+        for number in [time, "\"\(time)\""] {
+            #expect(try LogReading(#"{"level":30,"time":\#(number),"msg":"\#(text)"}"#).events == expected)
+        }
+        for other in ["0", "9", "17631857120", "99999999999999999999", "0000000000", "1e9", "-1763185712"] {
+            let reading = try LogReading(#"{"level":30,"time":\#(other),"msg":"\#(text)"}"#)
+            #expect(reading.events.count == 1 && reading.events != expected, "\(other)")
+        }
+    }
+
+    @Test("a wrapped line that another program calls an event is that line, and its other texts are foreign")
+    func eventIsWrappedLine() throws {
+        let line = "2025-11-15T05:48:32Z [DNP-FETCH] BGTask handler invoked (id=a)"
+        let expected = try LogReading(line).events
+        for text in [line, "INFO app: \(line)", "11-15 05:48:32.000    42    43 I DNP-FETCH: x"] {
+            let reading = try LogReading(#"{"time":1763185712.5,"host":"x","event":"\#(text)"}"#)
+            #expect(reading.rejections == [] && reading.lines.foreign == 0, "\(text)")
+            #expect(reading.events == (text.contains("invoked") ? expected : reading.events), "\(text)")
+        }
+        for text in ["saw a line of the [DNP-FETCH] kind", "other"] {
+            let reading = try LogReading(#"{"host":"x","sourcetype":"y","event":"\#(text)"}"#)
+            #expect(reading.events == [] && reading.rejections == [] && reading.lines.foreign == 1, "\(text)")
+        }
+        let misspelled = #"{"event":"prefetch_lost","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
+        #expect(try LogReading(misspelled).rejections.count == 1)
+    }
+
+    @Test("a line is looked for a few objects deep, and not in lists")
+    func deepObjects() throws {
+        let text = #"{"msg":"[DNP-FETCH] BGTask handler invoked (id=a)"}"#
+        func within(_ depth: Int) -> String { (0..<depth).reduce(text) { line, _ in #"{"x":\#(line)}"# } }
+        #expect(try LogReading(within(4)).events.count == 1)
+        for log in [within(5), within(20_000), #"{"logs":[\#(text)]}"#, #"{"logs":[\#(text),\#(text)]}"#] {
+            let reading = try LogReading(log)
+            #expect(reading.events == [] && reading.lines.foreign == 1)
         }
     }
 

@@ -115,7 +115,9 @@ struct LineUnwrapper: Sendable {
         }
         readText(bytes, cursor, into: &line)
         readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
-        if mayHavePrefix(line, bytes, range) { readBehindPrefix(bytes, range, into: &line) }
+        if mayHavePrefix(line, bytes, range), !readQuoted(bytes, range, scratch: &scratch, into: &line) {
+            readBehindPrefix(bytes, range, into: &line)
+        }
         guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
             line.become(eventIn: range)

@@ -22,7 +22,8 @@ struct LogObject {
     private(set) var command: Range<Int>?
     /// The line of the plugin that structlog wrote.
     private(set) var structlogEvent: Range<Int>?
-    /// The line of a program that a container runtime, a log shipper or a logging library put into an object.
+    /// The line of a program that a container runtime, a log shipper, a log service or a logging library put into an
+    /// object, or into one within it.
     private(set) var carriedLine: Range<Int>?
     private(set) var carriedTime: Range<Int>?
     /// Whether one of the texts contains escapes.
@@ -34,6 +35,9 @@ struct LogObject {
     /// Whether its `event` names no kind of event, and it has what records of programs have and events have not: it is a
     /// line of another program that structlog wrote.
     private(set) var isForeignRecord = false
+    /// How many objects deep a line is looked for.
+    private static let mostDepth = 4
+
     /// Whether the object is a record of Apple's log or of the journal.
     var isRecord: Bool { eventMessage != nil || message != nil || structlogEvent != nil }
 
@@ -46,7 +50,9 @@ struct LogObject {
     }
 
     /// Reads the members; false if it is not an object, or an unterminated one.
-    mutating func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    ///
+    /// - Parameter depth: how many objects it is within.
+    mutating func read(_ bytes: Span<UInt8>, _ range: Range<Int>, depth: Int = 0) -> Bool {
         var members = JSONMembers(range)
         var isOtherText = false
         var isOfProgram = false
@@ -54,6 +60,13 @@ struct LogObject {
             if bytes.equals("event", in: member.key), let text = Self.pluginLine(bytes, member.value) {
                 structlogEvent = text
                 isEscaped = isEscaped || member.isEscaped
+                continue
+            }
+            if bytes.equals("event", in: member.key), let text = Self.wrappedLine(bytes, member) {
+                carriedLine = text
+                isEscaped = isEscaped || member.isEscaped
+                isOfProgram = true
+                isOtherText = true
                 continue
             }
             if bytes.equals("event", in: member.key), Self.isOtherText(bytes, member) {
@@ -67,8 +80,15 @@ struct LogObject {
                 isEvent = true
                 return true
             }
-            if bytes.equals("level", in: member.key) || bytes.equals("logger", in: member.key) { isOfProgram = true }
-            guard let text = Self.text(bytes, member.value) else { continue }
+            if bytes.equals("level", in: member.key) || bytes.equals("logger", in: member.key)
+                || bytes.equals("sourcetype", in: member.key)
+            {
+                isOfProgram = true
+            }
+            guard let text = Self.text(bytes, member.value) else {
+                readInner(bytes, member.value, depth: depth + 1)
+                continue
+            }
             if keep(text, of: member.key, bytes) {
                 isEscaped = isEscaped || member.isEscaped
             } else if bytes.equals("MESSAGE", in: member.key) {
@@ -80,6 +100,29 @@ struct LogObject {
         isForeignRecord = isOtherText && isOfProgram
         isEvent = isOtherText && !isOfProgram
         return members.isComplete
+    }
+
+    /// Takes the line from an object within this one, such as `{"body":{"stringValue":"[DNP-FETCH] text"}}`.
+    private mutating func readInner(_ bytes: Span<UInt8>, _ value: Range<Int>, depth: Int) {
+        // An event in a text has escaped quotes.
+        guard carriedLine == nil, depth <= Self.mostDepth, bytes[value.lowerBound] == UInt8(ascii: "{"),
+            bytes.namesApp(in: value) || bytes.firstIndex(of: UInt8(ascii: "\\"), in: value) != nil
+        else { return }
+        var inner = LogObject()
+        guard inner.read(bytes, value, depth: depth), !inner.isEvent,
+            let line = inner.carriedLine ?? inner.structlogEvent
+        else { return }
+        carriedLine = line
+        carriedTime = inner.carriedTime ?? inner.timestamp ?? carriedTime
+        isEscaped = isEscaped || inner.isEscaped
+    }
+
+    /// The content of a string that has a line of an app behind something else, as the `event` of Splunk's collector has it.
+    private static func wrappedLine(_ bytes: Span<UInt8>, _ member: JSONMember) -> Range<Int>? {
+        let isText = bytes[member.value.lowerBound] == UInt8(ascii: "\"")
+        guard isText, bytes.firstIndex(of: UInt8(ascii: " "), in: member.value) != nil, bytes.namesApp(in: member.value)
+        else { return nil }
+        return member.value.lowerBound + 1..<member.value.upperBound - 1
     }
 
     /// Whether the value of `event` is a string that names no kind.
@@ -111,10 +154,12 @@ struct LogObject {
         switch key.count {
         case 2 where bytes.equals("ts", in: key): carriedTime = text
         case 3 where bytes.equals("log", in: key) || bytes.equals("msg", in: key): return carry(text, bytes)
-        case 4 where bytes.equals("line", in: key): return carry(text, bytes)
+        case 4 where bytes.equals("line", in: key) || bytes.equals("text", in: key): return carry(text, bytes)
+        case 4 where bytes.equals("body", in: key) || bytes.equals("_raw", in: key): return carry(text, bytes)
         case 4 where bytes.equals("time", in: key) || bytes.equals("date", in: key): carriedTime = text
         case 4 where bytes.equals("_PID", in: key): process = text
         case 5 where bytes.equals("_COMM", in: key): command = text
+        case 5 where bytes.equals("_time", in: key): carriedTime = text
         case 7 where bytes.equals("message", in: key): return carry(text, bytes)
         case 8 where bytes.equals("category", in: key): category = text
         case 9 where bytes.equals("timestamp", in: key): timestamp = text
@@ -123,7 +168,11 @@ struct LogObject {
         case 9 where bytes.equals("_HOSTNAME", in: key): hostname = text
         case 10 where bytes.equals("@timestamp", in: key): carriedTime = text
         case 10 where bytes.equals("SYSLOG_PID", in: key): syslogProcess = text
+        case 11 where bytes.equals("textPayload", in: key) || bytes.equals("stringValue", in: key):
+            return carry(text, bytes)
         case 12 where bytes.equals("eventMessage", in: key): eventMessage = text
+        case 12 where bytes.equals("timeUnixNano", in: key): carriedTime = text
+        case 13 where bytes.equals("short_message", in: key): return carry(text, bytes)
         case 16 where bytes.equals("processImagePath", in: key): processPath = text
         case 17 where bytes.equals("SYSLOG_IDENTIFIER", in: key): syslogIdentifier = text
         case 20 where bytes.equals("__REALTIME_TIMESTAMP", in: key): realtime = text
@@ -185,7 +234,7 @@ struct LogObject {
 }
 
 /// A member of an object: its key without quotes, and its raw value.
-private struct JSONMember {
+struct JSONMember {
     var key: Range<Int>
     var value: Range<Int>
     /// Whether the value is a string with escapes.
@@ -193,7 +242,7 @@ private struct JSONMember {
 }
 
 /// Iterates over the members of one JSON object by its quotes and brackets, without validating anything else.
-private struct JSONMembers {
+struct JSONMembers {
     private var cursor: LineCursor
     private var hasStarted = false
     /// Whether the closing brace has been read.

@@ -77,11 +77,24 @@ struct LogStampReader: Sendable {
         return CivilDate.daysSince1970(year: year, month: month, day: day) * 86_400_000_000
     }
 
-    /// Parses the time in a member of an object: a date and a time, or the seconds since 1970.
+    /// Parses the time in a member of an object: a date and a time, or the seconds, milliseconds, microseconds or
+    /// nanoseconds since 1970.
     mutating func time(_ bytes: Span<UInt8>, of member: Range<Int>) -> LogStamp? {
         var cursor = LineCursor(member)
         var stamp: LogStamp?
-        return logcatTime(bytes, &cursor, &stamp) ? stamp : nil
+        return logcatTime(bytes, &cursor, &stamp) ? stamp : Self.wholeEpoch(bytes, member)
+    }
+
+    /// The time of 10, 13, 16 or 19 digits, which are the units of the years 2001 to 2286.
+    private static func wholeEpoch(_ bytes: Span<UInt8>, _ member: Range<Int>) -> LogStamp? {
+        guard member.count >= 10, member.count <= 19, member.count % 3 == 1 else { return nil }
+        for index in member where !bytes[index].isDigit { return nil }
+        let read = Swift.min(member.count, 16)
+        var cursor = LineCursor(member.lowerBound, member.lowerBound + read)
+        guard var microseconds = cursor.digits(bytes), microseconds > 0 else { return nil }
+        for _ in stride(from: read, to: 16, by: 3) { microseconds *= 1_000 }
+        guard microseconds / 1_000_000 >= leastEpoch else { return nil }
+        return LogStamp(wallMicroseconds: Int64(microseconds), offsetSeconds: 0)
     }
 
     // MARK: Times of logcat and syslog
