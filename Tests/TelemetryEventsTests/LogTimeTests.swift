@@ -23,6 +23,20 @@ struct LogTimeTests {
         )
     }
 
+    @Test(
+        "of two times in a line that nearer to the message is its own, unless only that of a heading has a zone",
+        arguments: [
+            "2025-11-16 09:00:00,123 - app - INFO - 2025-11-15T05:48:00Z ", "I/flutter ( 42): 2025-11-15T05:48:00Z ",
+            "2025-11-16T09:00:00Z INFO app: 2025-11-15T05:48:00Z ",
+            "2025-11-15 05:48:00.000000+0000 App[42:1f2e] 2025-11-16 09:00:00 ",
+            "2025-11-16 09:00:00.000 INFO app: [2025-11-15T05:48:00Z] ", "INFO 2025-11-15T05:48:00Z app: ",
+            "2025-11-16 09:00:00.123456 App{Foundation}[42] <NOTICE>: 2025-11-15T05:48:00Z ",
+        ]
+    )
+    func timeNearTheMessage(heading: String) throws {
+        #expect(try times("\(heading)[DNP-FETCH] BGTask handler invoked (id=a)") == ["2025-11-15T05:48:00Z"])
+    }
+
     @Test("without absolute times a stamp takes the latest past year, and 29 February a leap year")
     func yearIsTheLatestPastOne() throws {
         func time(_ stamp: String) throws -> [String] {

@@ -93,7 +93,33 @@ struct LineUnwrapper: Sendable {
         } else {
             readDetected(bytes, range, scratch: &scratch, into: &line)
         }
+        if !line.preamble.isEmpty, wrapper != .bare {
+            if line.isInScratch {
+                readTime(scratch.span, inPreambleOf: &line)
+            } else {
+                readTime(bytes, inPreambleOf: &line)
+            }
+        }
         return line
+    }
+
+    /// Takes the time right before the marker, which is nearer to the message than that of the heading.
+    @inline(never)
+    private mutating func readTime(_ bytes: Span<UInt8>, inPreambleOf line: inout UnwrappedLine) {
+        var cursor = LineCursor(line.preamble)
+        while !cursor.isAtEnd {
+            cursor.skipSpaces(bytes)
+            _ = cursor.consume(UInt8(ascii: "["), bytes)
+            var ahead = cursor
+            var stamp: LogStamp?
+            if cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &ahead, &stamp), let stamp,
+                stamp.offsetSeconds != nil || line.stamp?.offsetSeconds == nil
+            {
+                line.stamp = stamp
+                return
+            }
+            _ = cursor.word(bytes)
+        }
     }
 
     // MARK: Detecting the wrapper

@@ -24,6 +24,8 @@ struct UnwrappedLine: Equatable, Sendable {
     var isEvent = false
     /// The platform that the wrapper tells of.
     var platform = LogPlatform.unknown
+    /// What stands between the heading and the marker of the message, in which there may be a time.
+    var preamble = 0..<0
     /// Whether nothing but its message says whether it is one of an app's, as in `logcat -v raw` and for a process that
     /// writes other lines too.
     var isUnmarked = false
@@ -73,6 +75,7 @@ extension UnwrappedLine {
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
         {
+            preamble = cursor.position..<marker.start
             read(marker, bytes, cursor.end)
         } else {
             findObject(bytes, cursor)
@@ -112,6 +115,7 @@ extension UnwrappedLine {
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start)
         {
+            preamble = cursor.position..<marker.start
             read(marker, bytes, cursor.end)
         } else {
             text = cursor.rest
