@@ -8,8 +8,8 @@ extension EventLedger {
     ///
     /// A missing directory is created with mode 0700, its parent is not; the files have mode 0600. A damaged ledger is
     /// renamed, never removed, and replaced by a new one. Damaged is a file that is no database or fails SQLite's quick
-    /// check (below 256 MiB; of larger files the header, the schema and the pages of the last batches are checked). A single
-    /// damaged batch, wherever it is, is found when it is read and can be skipped there.
+    /// check (below 256 MiB; of larger files the header, the schema, the pages of the last batches and the tables of state and
+    /// positions are checked). A single damaged batch, wherever it is, is found when it is read and can be skipped there.
     /// - Parameters:
     ///   - directory: the directory; it holds one ledger.
     ///   - durability: what a commit survives.

@@ -228,8 +228,28 @@ struct DamageTests {
         #expect(findings == [43])
     }
 
+    @Test("a row that an index hides is found in a file above the full check's size, too")
+    func largeFileWithHiddenRow() throws {
+        try fill()
+        try apply(.index)
+        var limits = LedgerLimits()
+        limits.fullCheckBytes = 0
+        let (ledger, opening) = try EventLedger.open(
+            directory: directory.path,
+            durability: .process,
+            now: sampleTime,
+            limits: limits
+        )
+        guard case .setAside(_, let reason) = opening else {
+            Issue.record("unexpected: \(opening)")
+            return
+        }
+        #expect(reason.contains("index"))
+        try ledger.append([.sample(1)])
+    }
+
     @Test(
-        "opening checks only the header and the tail's pages of a file above the full check's size",
+        "opening checks only the header, the tail's pages and the state of a file above the full check's size",
         arguments: [true, false]
     )
     func largeFile(isTailDamaged: Bool) throws {

@@ -77,12 +77,9 @@ enum LedgerInspection: Equatable {
         guard missing.isEmpty else {
             return .damaged("no table \(missing.sorted().joined(separator: ", "))")
         }
-        if checksEverything {
-            if let finding = try finding(in: database) { return .damaged(finding) }
-        } else {
-            _ = try BatchTable(database).damagedTail(upTo: .max, limits.tail)
-        }
-        return .sound
+        if !checksEverything { _ = try BatchTable(database).damagedTail(upTo: .max, limits.tail) }
+        let finding = try finding(in: database, checksEverything: checksEverything)
+        return finding.map { .damaged($0) } ?? .sound
     }
 
     /// What SQLite finds wrong with the tables; nil where it finds at most single values of batches that are damaged, each
@@ -92,12 +89,11 @@ enum LedgerInspection: Equatable {
     /// an index hides would be written a second time, after which the table cannot be read.
     ///
     /// - Throws: where the disk failed to read a page, which the check reports like damage.
-    private static func finding(in database: Database) throws(LedgerError) -> String? {
+    private static func finding(in database: Database, checksEverything: Bool) throws(LedgerError) -> String? {
+        var checks = ["integrity_check(position)", "integrity_check(state)"]
+        if checksEverything { checks.insert("quick_check(\(maximumFindings))", at: 0) }
         var finding: String?
-        for check in ["quick_check(\(maximumFindings))", "integrity_check(position)", "integrity_check(state)"]
-        where finding == nil {
-            finding = try result(of: check, database)
-        }
+        for check in checks where finding == nil { finding = try result(of: check, database) }
         guard let finding else { return nil }
         let code = unsafe SQLiteSystemError.ofFiles(database.sqliteConnection)
         let error = LedgerError(code: SQLITE_CORRUPT, systemError: code, message: finding)
