@@ -153,6 +153,21 @@ struct LogGrammarTests {
         ),
     ]
 
+    @Test("a list of a call that was cut does not say what was missing, and a warp without its unit nothing")
+    func cutDetails() throws {
+        let call = "[DNP-FETCH] API call: GET /api/notifications (JWT present, "
+        for end in ["", "E", "ETa", "some"] {
+            let event = try #require(try LogReading("2025-11-14T05:50:00Z \(call)\(end)\n").events.first)
+            #expect(!event.contains("conditional") && event.contains(#""authenticated":true"#))
+        }
+        let cut = try #require(try LogReading("2025-11-14T05:50:00Z \(call)ETag=\"a\n").events.first)
+        #expect(cut.contains(#""conditional":true"#))
+        for end in ["", "+", "+6", "+60", "+60 min"] {
+            let event = try LogReading("2025-11-14T05:50:00Z [DNP-FETCH] Time warp simulated: \(end)\n").events.first
+            #expect(event.map { !$0.contains("minutes") } ?? true)
+        }
+    }
+
     @Test("every form of log line yields its event", arguments: lines.indices)
     func everyFormYieldsItsEvent(index: Int) throws {
         let (line, expected) = Self.lines[index]

@@ -154,6 +154,23 @@ struct LogOrderTests {
         }
     }
 
+    @Test("a line of a delivery minutes after it, or of a warped clock, belongs to it where no other is known")
+    func lineFarFromItsTime() throws {
+        let found = "[DNP-FETCH] Found cached content (age=180s, source=prefetch)\n"
+        let whole = Self.scheduled + Self.executed + Self.delivered
+        for time in ["12:05:00", "15:00:00", "23:59:00"] {
+            let used = try schedules(of: "prefetch_used_for_notification", in: whole + "\(Self.day)T\(time)Z \(found)")
+            #expect(used.allSatisfy { $0 == first } && !used.isEmpty, "\(time)")
+        }
+        let warped = Self.delivered.replacing("T12:00", with: "T09:00") + "\(Self.day)T09:00:00Z \(found)"
+        for log in [Self.scheduled + Self.executed + warped, Self.scheduled + Self.executed + Self.next + warped] {
+            let used = try schedules(of: "prefetch_used_for_notification", in: log)
+            #expect(used.allSatisfy { $0 == first } && !used.isEmpty)
+        }
+        let nextDay = try schedules(of: "prefetch_used_for_notification", in: whole + "2025-11-16T12:00:00Z \(found)")
+        #expect(nextDay.last == "unnamed-2025-11-16T12:00:00Z -")
+    }
+
     @Test("lines of the next delivery belong to the next cycle, however soon it is due")
     func linesOfTheNextDelivery() throws {
         let soon = """

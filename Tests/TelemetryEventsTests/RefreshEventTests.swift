@@ -320,6 +320,25 @@ struct RefreshLineTests {
         #expect(other.lines.foreign == 1)
     }
 
+    @Test(
+        "a number that a cut ends is not kept",
+        arguments: [
+            ("Last test was 100 days ago. Available: true", "refresh_checked", 15...20),
+            ("Background refresh completed in 32.25s with success: true", "refresh_completed", 33...37),
+            ("Skipping notification: Already notified 80 days ago", "refresh_notification_skipped", 41...45),
+            ("Scheduled background refresh for 14.0 hours from now", "refresh_scheduled", 34...38),
+        ]
+    )
+    func cutNumbers(text: String, event: String, lengths: ClosedRange<Int>) throws {
+        for length in lengths {
+            let events = try Self.events("[BackgroundRefresh] \(text.prefix(length))\n")
+            let told = try #require(events.first)
+            #expect(told.contains("\"\(event)\"") && events.count == 1)
+            #expect(told.firstMatch(of: #/[0-9]/#) == nil, "\(text.prefix(length))")
+        }
+        #expect(try Self.events("[BackgroundRefresh] \(text)\n").first?.firstMatch(of: #/[0-9]/#) != nil)
+    }
+
     @Test("numbers that no refresh can have are not kept, and neither are the guide's placeholders")
     func hostileNumbers() throws {
         let log = """

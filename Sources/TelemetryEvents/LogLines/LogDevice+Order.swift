@@ -106,11 +106,12 @@ extension LogDevice {
     /// Whether a line near the notification time of a delivered cycle is a late or repeated one of its delivery, and not
     /// the first of the next cycle, which is due later.
     private func isOfDelivery(_ delivered: Int, ratherThan next: Int?, _ time: Timestamp?) -> Bool {
-        guard let time, let due = cycles[delivered].due, due.distance(to: time) <= Self.latestDelivery else {
-            return false
-        }
-        guard let next else { return true }
-        return cycles[next].due.map { $0.distance(to: time) > due.distance(to: time) } ?? !cycles[next].isNear(time)
+        guard let time else { return false }
+        guard let next else { return cycles[delivered].isNear(time) }
+        // A warped clock moves its notification time away from its lines.
+        let distances = [cycles[delivered].due, cycles[delivered].seen].compactMap { $0?.distance(to: time) }
+        guard let distance = distances.min(), distance <= Self.latestDelivery else { return false }
+        return cycles[next].due.map { $0.distance(to: time) > distance } ?? !cycles[next].isNear(time)
     }
 
     /// The cycle that an execution belongs to that no later line named, and that nothing followed: the one before it, whose

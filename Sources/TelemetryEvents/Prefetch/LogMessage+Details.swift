@@ -3,12 +3,15 @@
 /// What messages say beside `key=value` pairs: calls, error codes and minutes.
 extension LogMessageReader {
     /// Reads whether a call carried a token and an ETag, `(JWT present, ETag=...)`; never their values. A list that does
-    /// not mention one says that it was not there.
+    /// not mention one says that it was not there, unless the line was cut within it.
     func readCall(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
         guard let open = bytes.firstIndex(of: UInt8(ascii: "("), in: range) else { return }
         let list = open + 1..<range.upperBound
-        message.conditions[.authenticated] = bytes.tells(of: "jwt", in: list)
-        message.conditions[.conditional] = bytes.tells(of: "etag", in: list)
+        let isWhole = bytes.firstIndex(of: UInt8(ascii: ")"), in: list) != nil
+        for (name, condition) in [("jwt", .authenticated), ("etag", .conditional)] as [(StaticString, EventCondition)] {
+            let isTold = bytes.tells(of: name, in: list)
+            if isTold || isWhole { message.conditions[condition] = isTold }
+        }
     }
 
     /// Reads a message that begins with an error code outside the closed set; false for any other.

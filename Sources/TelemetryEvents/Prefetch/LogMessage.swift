@@ -144,7 +144,7 @@ struct LogMessageReader: Sendable {
             readFields(bytes, cursor.position..<remainder.upperBound, &message)
         case .error: message.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
         case .counters: message.counters = remainder
-        case .minutes: message.minutes = bytes.minutes(in: remainder)
+        case .minutes: message.minutes = bytes.minutes(in: remainder, before: " minute")
         case .leadMinutes:
             message.minutes = bytes.minutes(in: remainder, before: " minute")
             readFields(bytes, remainder, &message)

@@ -106,7 +106,8 @@ extension LogMessageReader {
         ("already notified", .alreadyNotified),
     ]
 
-    /// Reads a message; false if it has no known form. A number out of its range is not kept.
+    /// Reads a message; false if it has no known form. A number out of its range, or without its unit because the line was
+    /// cut, is not kept.
     @inline(never)
     func readRefresh(
         _ bytes: Span<UInt8>,
@@ -122,10 +123,10 @@ extension LogMessageReader {
             message.itemCount = bytes.days(in: remainder)
             message.usedCached = bytes.boolean(after: "available:", in: remainder)
         case .refreshCompleted:
-            message.duration = bytes.seconds(after: "in ", in: remainder)
+            message.duration = bytes.number(after: "in ", before: "s", in: remainder, RefreshLimits.duration)
             message.isSuccessful = bytes.boolean(after: "success:", in: remainder)
         case .refreshScheduled:
-            let hours = bytes.number(after: "for ", in: remainder, power: 6, RefreshLimits.microhours)
+            let hours = bytes.number(after: "for ", before: " h", in: remainder, RefreshLimits.microhours)
             message.duration = hours.map { $0 * 3_600 }
         case .refreshScheduleFailed: message.error = remainder
         case .refreshSkipped, .refreshNotificationSkipped: readReason(bytes, remainder, &message)
@@ -151,7 +152,9 @@ extension Span<UInt8> {
     /// The days that a text begins with; nil for another text, and out of range.
     fileprivate func days(in range: Range<Int>) -> Int64? {
         var cursor = LineCursor(range)
-        guard let days = cursor.digits(self).map({ Int64($0) }) else { return nil }
+        guard let days = cursor.digits(self).map({ Int64($0) }), isUnit(" day", at: cursor.position, in: range) else {
+            return nil
+        }
         return RefreshLimits.days.contains(days) ? days : nil
     }
 
@@ -171,22 +174,24 @@ extension Span<UInt8> {
         end(of: words, in: range).flatMap { boolean(trimmed($0..<range.upperBound)) }
     }
 
-    /// The seconds behind some words, in microseconds.
-    fileprivate func seconds(after words: StaticString, in range: Range<Int>) -> Int64? {
-        number(after: words, in: range, power: 6, RefreshLimits.duration)
-    }
-
-    /// The number behind some words, times ten to `power`; nil if out of range. A letter may follow it.
+    /// The number behind some words and before its unit, in millionths; nil if out of range.
     fileprivate func number(
         after words: StaticString,
+        before unit: StaticString,
         in range: Range<Int>,
-        power: Int,
         _ limits: ClosedRange<Int64>
     ) -> Int64? {
         guard let start = end(of: words, in: range) else { return nil }
         let text = extracting(0..<range.upperBound)
         var scanner = JSONScanner(position: start)
-        guard text.byte(at: start)?.isDigit == true, let number = try? scanner.number(text) else { return nil }
-        return number.scaled(byPowerOfTen: power, in: limits)
+        guard text.byte(at: start)?.isDigit == true, let number = try? scanner.number(text),
+            isUnit(unit, at: scanner.position, in: range)
+        else { return nil }
+        return number.scaled(byPowerOfTen: 6, in: limits)
+    }
+
+    private func isUnit(_ unit: StaticString, at start: Int, in range: Range<Int>) -> Bool {
+        let end = start + unit.utf8CodeUnitCount
+        return end <= range.upperBound && equalsIgnoringCase(unit, in: start..<end)
     }
 }
