@@ -151,7 +151,12 @@ extension LifecycleFold {
             countByOwnTime(of: cycle, at: slot)
         }
         cycle.countOneTimeStages(since: kept, into: &groups[group])
-        cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
+        cycle.countAtClosing(
+            counted,
+            warp: warp(ofDelivery: cycle),
+            toleratedDrift: groups.toleratedDrift(of: group),
+            into: &groups[group]
+        )
         reconcile(tally, atEndOf: cycle, slot)
         noteClosed(cycle, at: slot)
         let id = isReceiver ? schedules.take(cycle.schedule) : nil
@@ -161,6 +166,14 @@ extension LifecycleFold {
         if let id { observeTimes(of: evaluation, id, in: group) }
         groups[group].add(evaluation)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(evaluation)) }
+    }
+
+    /// How far the clock of its installation was warped when a cycle was delivered, in microseconds.
+    private func warp(ofDelivery cycle: Cycle) -> Int64 {
+        guard installations.hasWarps, let delivered = cycle.delivered.time(base: cycle.base),
+            let history = installation(cycle.installation)?.history.first
+        else { return 0 }
+        return history.clock.offset(at: delivered)
     }
 }
 

@@ -222,10 +222,10 @@ extension ViolationTests {
         ),
         Row(
             .staleContentUsed,
-            "by the delivery of what a summary says was used",
+            "by the age that a summary tells, not by the time of what it implies",
             "its ttl is 499 s",
-            broken: summarised + [TestEvent(.notificationDelivered, 902)],
-            kept: summarised
+            broken: summarised + [TestEvent(.prefetchCycleComplete, 906).summing().aged(500)],
+            kept: summarised + [TestEvent(.notificationDelivered, 902)]
         ),
         Row(
             .staleContentUsed,

@@ -34,6 +34,7 @@ struct WarpedTimeTests {
             let warped = try #require(fold.takeClosedCycles().first)
             #expect(warped.broken == [] && warped.isTimeWarped)
             #expect(warped.stages == plain.stages)
+            #expect(fold.totals.driftExceeded == 0)
             #expect(fold.totals.startDelay.count == 0 && fold.totals.drift.count == 0)
             #expect(fold.totals.contentAge.count == 0 && fold.totals.fetchDuration.count == 0)
             #expect(fold.totals.stages == [1, 1, 1, 0, 0, 0, 0, 1])
@@ -63,6 +64,21 @@ struct WarpedTimeTests {
                 .leadBelowMinimum, .missedWindow,
             ]
         )
+    }
+
+    @Test("a delivery that is late by the warped clock counts as a drift, in every order")
+    func driftByTheWarpedClockCounts() throws {
+        var random = SplitMix64(seed: 2)
+        for (seconds, drifted) in [(3_600, 0), (3_420, 1), (0, 1)] as [(Double, UInt64)] {
+            for _ in 0..<10 {
+                var fold = LifecycleFold.keeping()
+                try fold.apply((Self.early(by: seconds) + [Self.warp(60, minutes: 60)]).shuffled(using: &random))
+                fold.finish()
+                let broken = try #require(fold.takeClosedCycles().first).broken
+                #expect(fold.totals.driftExceeded == drifted)
+                #expect(broken.contains(.driftExceeded) == (drifted == 1))
+            }
+        }
     }
 
     @Test("a warp between fetch and use ages the content")

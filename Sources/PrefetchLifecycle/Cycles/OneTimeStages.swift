@@ -63,9 +63,16 @@ extension Cycle {
 
     /// Counts what waits for the close: a delivery, unless it has been counted, and a drift that the app did not report.
     ///
-    /// - Parameter toleratedDrift: how far a delivery may be from its time, in microseconds.
-    func countAtClosing(_ counted: CountedStages, toleratedDrift: Int64, into totals: inout LifecycleTotals) {
-        if !flags.contains(.drifted), let drift, LifecycleRules.isDrift(drift, beyond: toleratedDrift) {
+    /// - Parameters:
+    ///   - warp: how far the clock was warped for its delivery, in microseconds.
+    ///   - toleratedDrift: how far a delivery may be from its time, in microseconds.
+    func countAtClosing(
+        _ counted: CountedStages,
+        warp: Int64,
+        toleratedDrift: Int64,
+        into totals: inout LifecycleTotals
+    ) {
+        if !flags.contains(.drifted), let drift, LifecycleRules.isDrift(drift + warp, beyond: toleratedDrift) {
             totals.countDrift()
         }
         guard delivered.isKnown, !details.contains(.isShownCounted) else { return }

@@ -108,11 +108,12 @@ struct CycleEvaluation {
     }
     var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
 
-    /// The age of the content when it was shown and its `ttl`, both in microseconds.
+    /// The age of the content when it was shown and its `ttl`, both in microseconds; nil where only a summary tells that it
+    /// was used, and no age.
     @inline(__always) var ages: (age: Int64, ttl: Int64)? {
-        guard used != nil, let ttl = account.ttl ?? olderContent.ttl, let age = age(at: planned.shown) else {
-            return nil
-        }
+        guard used != nil, cycle.used.isKnown || cycle.age != nil, let ttl = account.ttl ?? olderContent.ttl,
+            let age = age(at: planned.shown)
+        else { return nil }
         return (age, ttl * 1_000_000)
     }
 
