@@ -143,18 +143,40 @@ struct ListeningUnderTest: Sendable {
 
 /// Holds requests up while it is shut, and tells how many are inside and how many bodies broke off.
 final class RequestGate: Sendable {
-    private let state = Mutex((isShut: false, inside: 0, broken: 0))
+    private struct State {
+        var isShut = false
+        var inside = 0
+        var broken = 0
+        var waiting: [AsyncStream<Never>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
 
     var inside: Int { state.withLock { $0.inside } }
     var broken: Int { state.withLock { $0.broken } }
 
     func shut() { state.withLock { $0.isShut = true } }
-    func open() { state.withLock { $0.isShut = false } }
     func broke() { state.withLock { $0.broken += 1 } }
 
+    /// Lets all pass that wait.
+    func open() {
+        let waiting = state.withLock { state in
+            state.isShut = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for each in waiting { each.finish() }
+    }
+
+    /// Waits until the gate is open, or the task is cancelled.
     func pass() async {
-        state.withLock { $0.inside += 1 }
-        while state.withLock({ $0.isShut }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+        let (turns, turn) = AsyncStream<Never>.makeStream()
+        let isShut = state.withLock { state in
+            state.inside += 1
+            if state.isShut { state.waiting.append(turn) }
+            return state.isShut
+        }
+        if isShut { for await _ in turns {} }
         state.withLock { $0.inside -= 1 }
     }
 }
