@@ -24,6 +24,9 @@ extension LifecycleFold {
         if let candidate = lookup.slot, cycles.isExact(candidate, address), evictUnlessWithinReach(event, candidate) {
             return (candidate, NameChange())
         }
+        if let known = cycles.latestOpened.slot(of: address, in: cycles), evictUnlessWithinReach(event, known) {
+            return (known, NameChange())
+        }
         let opens = event.opensCycle
         while true {
             switch cycles.match(address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
@@ -53,7 +56,9 @@ extension LifecycleFold {
                 return (addressChanged(joined), NameChange(isNewPass: true))
             case .none(let isFirst):
                 guard address.hasBoth || opens else { return nil }
-                return (open(address, base: event.timestamp, lookup), NameChange(isNewPass: !isFirst))
+                let slot = open(address, base: event.timestamp, lookup)
+                if isFirst { cycles.latestOpened = OpenedCycle(address.schedule, slot, in: cycles) }
+                return (slot, NameChange(isNewPass: !isFirst))
             case .noneEvicting(let slot):
                 guard address.hasBoth || opens else { return nil }
                 evict(slot)

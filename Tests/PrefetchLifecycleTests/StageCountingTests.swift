@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PrefetchLifecycle
+import TelemetryEvents
 import TestSupport
 import Testing
+
+@testable import PrefetchLifecycle
 
 @Suite("Stages count once per attempt")
 struct StageCountingTests {
@@ -312,5 +314,42 @@ struct StageCountingTests {
         #expect(fold.totals.success == 3, "two of them may turn out to be one")
         fold.closeAll()
         #expect(fold.totals.success == 4)
+    }
+
+    @Test("what the facts of a cycle give is counted with the event that tells of it", arguments: 0..<12)
+    func countsWithTheEvent(seed: UInt64) throws {
+        let kinds: [EventKind] = [
+            .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchCompleted,
+            .prefetchCycleComplete, .prefetchMissed, .prefetchUsedForNotification, .notificationDelivered,
+        ]
+        var random = SplitMix64(seed: seed)
+        var counted = 0
+        for _ in 0..<300 {
+            var fold = LifecycleFold()
+            // Nothing that was counted is taken back.
+            var most = [Int](repeating: 0, count: StageTally.failures)
+            var failures = 0
+            var time = 0.0
+            for _ in 0..<Int.random(in: 1...7, using: &random) {
+                time += Double(Int.random(in: 1...90, using: &random))
+                let late = Bool.random(using: &random) ? 0 : Double(Int.random(in: 0...200, using: &random))
+                let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+                var told = TestEvent(kind, time - late, due: 7_200)
+                if kind == .prefetchScheduled, Bool.random(using: &random) { told = told.begins(600) }
+                if kind == .prefetchFailure, Bool.random(using: &random) { told = told.reason(.network) }
+                if kind == .prefetchFailure, Int.random(in: 0..<4, using: &random) == 0 { told = told.retried() }
+                if kind == .prefetchCompleted, Bool.random(using: &random) { told = told.unsuccessful() }
+                if kind == .prefetchCycleComplete { told = told.summing(used: Bool.random(using: &random)) }
+                try fold.apply([told])
+                let given = fold.cycles.stageCounts(at: 0, isClosing: false)
+                for place in most.indices { most[place] = max(most[place], given[place]) }
+                failures = max(failures, given.failureTotal)
+                let stages = fold.totals.stages.map { Int($0) }
+                try #require(Array(stages.prefix(3)) + [stages[7]] == most)
+                try #require(stages[3..<7].reduce(0, +) == failures)
+                counted += failures
+            }
+        }
+        #expect(counted > 100)
     }
 }

@@ -286,6 +286,14 @@ struct StageCorrection {
     var missed: UInt64 = 0
 }
 
+/// The stages that an event may make its cycle count once, by their place in `PackedStages`.
+enum CountedOnce: UInt32 {
+    case scheduled = 0
+    case executed = 3
+    case success = 6
+    case used = 30
+}
+
 /// The `CountedStages` of a cycle with inline facts, in three bits each.
 ///
 /// Such a cycle has at most four facts; two joined ones count at most eight, where 7 also stands for 8.
@@ -326,6 +334,14 @@ struct PackedStages: Sendable {
     }
 
     var used: UInt8 { UInt8(truncatingIfNeeded: bits >> 30 & 1) }
+
+    /// Counts a stage, unless it has been counted; returns whether it did.
+    @inline(__always)
+    mutating func countOnce(_ stage: CountedOnce) -> Bool {
+        guard bits >> stage.rawValue & UInt32(stage == .used ? 1 : Self.limit) == 0 else { return false }
+        bits |= 1 << stage.rawValue
+        return true
+    }
 
     private static func packed(_ count: UInt8, _ shift: UInt32) -> UInt32 { UInt32(min(count, limit)) << shift }
 

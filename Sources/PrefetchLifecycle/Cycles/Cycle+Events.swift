@@ -14,8 +14,9 @@ extension Cycle {
         postponeClosing(after: event.kind, terms)
         guard !flags.contains(.isLong) else { return .full }
         let before = OneTimeStages(self)
+        let fact = Fact(event, base: base)
         var insertion = Insertion.known
-        if let fact = Fact(event, base: base), addsInformation(fact) {
+        if let fact, addsInformation(fact) {
             let isMarked = terms.countsByArrival && fact.mayChangeFailure
             insertion = insert(
                 isMarked ? withFacts { fact.arriving(after: $0, isWaiting: terms.waiting.contains(.failure)) } : fact
@@ -23,17 +24,16 @@ extension Cycle {
             guard insertion != .full else { return .full }
         }
         record(event, waiting: terms.waiting)
-        guard insertion == .inserted || used.isKnown || terms.countsByArrival else { return insertion }
-        var counted = counted
-        if insertion == .inserted {
+        if insertion == .inserted, let fact, !(terms.waiting.isEmpty && countAlone(fact, into: &totals)) {
+            var counted = counted
             withFacts { facts in
                 let counts = StageCounts(facts, flags, isUsed: used.isKnown, isClosing: false)
                 counted.count(counts, terms, into: &totals)
             }
+            self.counted = counted
         }
-        if !terms.waiting.contains(.used) { countUse(&counted, into: &totals) }
+        if used.isKnown, !terms.waiting.contains(.used) { countOnce(.used, into: &totals) }
         if terms.countsByArrival { countOneTimeStages(since: before, into: &totals) }
-        self.counted = counted
         return insertion
     }
 

@@ -181,6 +181,37 @@ extension Cycle {
         return .inserted
     }
 
+    /// Counts a fact that was inserted, where `StageCounts` of all facts need not be made for it: it is the first one of its
+    /// stage and behind all others, and no result is among those, so that no other count changes by it.
+    ///
+    /// - Returns: false where that may be otherwise; nothing was counted then.
+    mutating func countAlone(_ fact: Fact, into totals: inout LifecycleTotals) -> Bool {
+        guard let stage = fact.countedAlone else { return false }
+        var stages: UInt32 = 0
+        var place = 0
+        while place < Self.inlineFacts, facts[place].value != fact.rawValue {
+            stages |= Fact(rawValue: facts[place].value).stageBit
+            place += 1
+        }
+        let isLast = place + 1 == Self.inlineFacts || facts[place + 1].isZero
+        guard isLast, stages & (Fact.results | fact.stageBit) == 0 else { return false }
+        countOnce(stage, into: &totals)
+        return true
+    }
+
+    /// Counts a stage of a cycle with inline facts, unless it has been counted.
+    @inline(__always)
+    mutating func countOnce(_ stage: CountedOnce, into totals: inout LifecycleTotals) {
+        guard countedStages.countOnce(stage) else { return }
+        switch stage {
+        case .scheduled: totals.scheduled += 1
+        case .executed: totals.executed += 1
+        case .success: totals.success += 1
+        case .used: totals.used += 1
+        }
+        totals.increments += 1
+    }
+
     mutating func removeFacts() {
         facts = .init(repeating: SplitWord(0))
     }

@@ -73,6 +73,29 @@ struct TimedLookup {
     let changes: UInt64
 }
 
+/// A cycle that was opened as the only one of its schedule, which holds while `CycleTable.scheduleChanges` is the same: the
+/// events of a cycle often arrive together.
+struct OpenedCycle {
+    private var schedule: UInt64 = 0
+    private var slot = 0
+    private var changes: UInt64 = 0
+
+    /// None.
+    init() {}
+
+    init(_ schedule: UInt64, _ slot: Int, in cycles: CycleTable) {
+        (self.schedule, self.slot, changes) = (schedule, slot, cycles.scheduleChanges)
+    }
+
+    /// The slot that `CycleTable.match(_:at:limit:)` finds for an address; nil where it may be another.
+    @inline(__always)
+    func slot(of address: CycleAddress, in cycles: CycleTable) -> Int? {
+        guard schedule != 0, address.schedule == schedule, changes == cycles.scheduleChanges else { return nil }
+        guard let due = address.due, cycles[slot].due != due else { return slot }
+        return nil
+    }
+}
+
 extension CycleTable {
     /// Looks for the indexed cycle with the installation and the notification time of an address, ahead of its need.
     func lookUpTimed(_ address: CycleAddress) -> TimedLookup? {

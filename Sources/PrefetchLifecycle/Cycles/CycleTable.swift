@@ -23,6 +23,8 @@ struct CycleTable: Sendable {
     private(set) var count = 0
     /// The facts of all long cycles.
     private var longFacts = 0
+    /// The latest cycle that was opened as the only one of its schedule.
+    var latestOpened = OpenedCycle()
 
     init(key: IdentityKey) {
         dueHashing = DueHashing(key)
@@ -79,9 +81,6 @@ struct CycleTable: Sendable {
         if !isDirty[slot &>> 8] { isDirty[slot &>> 8] = true }
     }
 
-    /// The facts of a long cycle.
-    func longCycle(at slot: Int) -> LongCycle { longCycles[slot &>> 8][self[slot].longPlace] }
-
     /// Changes the facts of a long cycle in place.
     mutating func updateLongCycle<Result>(_ slot: Int, _ body: (inout LongCycle) -> Result) -> Result {
         markDirty(slot)
@@ -117,7 +116,8 @@ struct CycleTable: Sendable {
 extension CycleTable {
     /// What has been counted of a cycle.
     func counted(at slot: Int) -> CountedStages {
-        self[slot].flags.contains(.isLong) ? longCycle(at: slot).counted : self[slot].counted
+        guard self[slot].flags.contains(.isLong) else { return self[slot].counted }
+        return longCycles[slot &>> 8][self[slot].longPlace].counted
     }
 
     /// Moves the facts of a cycle into a `LongCycle`, unless they are in one.
@@ -150,7 +150,7 @@ extension CycleTable {
 
     /// The retries among facts of a cycle that are no longer kept.
     func droppedRetries(at slot: Int) -> UInt16 {
-        self[slot].flags.contains(.isLong) ? longCycle(at: slot).droppedRetries : 0
+        self[slot].flags.contains(.isLong) ? longCycles[slot &>> 8][self[slot].longPlace].droppedRetries : 0
     }
 }
 
@@ -191,6 +191,8 @@ extension CycleTable {
         }
     }
 
+    /// Increases whenever a lookup by schedule may find another cycle.
+    var scheduleChanges: UInt64 { schedules.changes }
     /// Increases whenever a lookup by installation and notification time may find another cycle.
     var timedChanges: UInt64 { dues.changes }
 
@@ -295,6 +297,7 @@ extension CycleTable {
     /// Removes all cycles.
     mutating func removeAll() {
         pages = []
+        latestOpened = OpenedCycle()
         schedules = SlotIndex()
         dues = SlotIndex()
         longCycles = []
@@ -375,6 +378,7 @@ extension CycleTable {
     mutating func rebuildIndexes() {
         guard !isIndexed else { return }
         isIndexed = true
+        latestOpened = OpenedCycle()
         schedules = SlotIndex(slots: count + count / 2)
         dues = SlotIndex(slots: count + count / 2)
         for slot in 0..<count {

@@ -49,6 +49,9 @@ struct Fact: Comparable, Sendable {
         /// A fetch that was started, and content that was cached.
         case started = 23
         case cached = 24
+
+        /// Its place in a set of stages.
+        var bit: UInt32 { 1 &<< UInt32(rawValue) }
     }
 
     /// The detail of a failure, a completion or a summary.
@@ -75,6 +78,9 @@ struct Fact: Comparable, Sendable {
         /// first, whose failure such a line may tell again.
         static let final = Detail(rawValue: 1 << 15)
     }
+
+    /// The stages that end an attempt, or say how it ended.
+    static var results: UInt32 { Stage.success.bit | Stage.failure.bit | Stage.completed.bit | Stage.summary.bit }
 
     /// The longest distance of a time from its cycle's base: 24 days, which 42 bits hold in microseconds.
     private static let reachMicroseconds: Int64 = 24 * 86_400 * 1_000_000
@@ -110,6 +116,8 @@ struct Fact: Comparable, Sendable {
     }
 
     var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 17 & 0x1F)) }
+    /// The place of its stage in a set of stages.
+    var stageBit: UInt32 { 1 &<< UInt32(truncatingIfNeeded: rawValue >> 17 & 0x1F) }
     var value: UInt64 { rawValue >> 22 }
     var detail: Detail { Detail(rawValue: UInt16(truncatingIfNeeded: rawValue)) }
     var isUndated: Bool { rawValue & Self.undatedBit != 0 }
@@ -250,6 +258,16 @@ extension Fact {
 
     private static func reason(_ event: borrowing Event) -> Detail {
         event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
+    }
+
+    /// The stage that it counts, where a first one of it counts by itself (`Cycle.countAlone(_:into:)`).
+    var countedAlone: CountedOnce? {
+        switch stage {
+        case .scheduled: .scheduled
+        case .executed: .executed
+        case .success: .success
+        default: nil
+        }
     }
 
     /// Whether it arrived after the failure of its attempt had been counted, for another reason or without its retry.
