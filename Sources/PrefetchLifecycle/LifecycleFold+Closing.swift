@@ -101,17 +101,28 @@ extension LifecycleFold {
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
     private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation {
+        guard isTracked(cycle.installation), let told = installations.slot(of: cycle.installation) else {
+            return evaluation(of: cycle, slot, Installation(fingerprint: 0), heardOf: nil, known: known)
+        }
+        // In place: a copy would count the references to each of its lists.
+        return evaluation(of: cycle, slot, installations[told], heardOf: installations[told].latest, known: known)
+    }
+
+    private func evaluation(
+        of cycle: Cycle,
+        _ slot: Int,
+        _ installation: borrowing Installation,
+        heardOf: Timestamp?,
+        known: Timestamp?
+    ) -> CycleEvaluation {
+        let known = known ?? heardOf ?? latest
         let toleratedDrift = groups.toleratedDrift(of: Int(cycle.group))
-        let told = installation(cycle.installation)
-        let known = known ?? told?.latest ?? latest
-        let heardOf = told?.latest ?? known
-        let installation = told ?? Installation(fingerprint: 0)
         return cycles.withFacts(at: slot) {
             CycleEvaluation(
                 cycle,
                 $0,
                 installation: installation,
-                heardOf: heardOf,
+                heardOf: heardOf ?? known,
                 known: known,
                 toleratedDrift: toleratedDrift
             )
@@ -133,7 +144,7 @@ extension LifecycleFold {
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
         let cycle = closing(slot)
-        if isReceiver, let half = cycles.half(at: slot), installations.find(cycle.installation) != nil {
+        if isReceiver, let half = cycles.half(at: slot), installations.slot(of: cycle.installation) != nil {
             installations.update(cycle.installation) { $0.halves.close(half) }
         }
         guard cycle.details.contains(.isTold) else { return }

@@ -41,6 +41,11 @@ struct InstallationTable: Sendable {
         return self[slot]
     }
 
+    /// Whether an installation has sent its own counters.
+    func tellsCounters(_ fingerprint: UInt64) -> Bool {
+        slot(of: fingerprint).map { !self[$0].client.isEmpty } ?? false
+    }
+
     /// Whether an installation remembers more tasks than it does of closed cycles.
     func remembersTasks(of fingerprint: UInt64) -> Bool {
         slot(of: fingerprint).map { self[$0].tasks.count > Installation.closedTaskLimit } ?? false
@@ -51,8 +56,9 @@ struct InstallationTable: Sendable {
         slot(of: fingerprint).map { self[$0].halves.waiting(half) } ?? []
     }
 
+    /// Where an installation is, which holds until the next one is added.
     @inline(__always)
-    private func slot(of fingerprint: UInt64) -> Int? {
+    func slot(of fingerprint: UInt64) -> Int? {
         if latestSlot < count, self[fingerprint: latestSlot] == fingerprint { return latestSlot }
         return search(fingerprint)
     }

@@ -53,7 +53,9 @@ extension LifecycleFold {
 
     /// Reconciles what a cycle counts when it closes; an evicted installation is not added again.
     mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, _ slot: Int) {
-        guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
+        guard !counted.isZero, cycle.installation != 0, installations.slot(of: cycle.installation) != nil else {
+            return
+        }
         var rest = counted
         for result in cycles.resultsCountedAtClosing(at: slot) where rest[result.place] > 0 {
             var one = StageTally()
@@ -111,7 +113,7 @@ extension LifecycleFold {
     mutating func apply(_ correction: StageCorrection, of cycle: Cycle, at slot: Int) {
         let group = Int(cycle.group)
         var lowered = correction.lowered
-        if cycle.installation != 0, !lowered.isZero, installations.find(cycle.installation) != nil {
+        if cycle.installation != 0, !lowered.isZero, installations.slot(of: cycle.installation) != nil {
             var (times, counted) = (StageTimes(), StageTimes())
             // A failure that has another reason now is not one less.
             let last = correction.raised.hasFailures ? StageTally.failures : StageTally.count
@@ -152,8 +154,8 @@ extension LifecycleFold {
     /// Counts by its own time what was counted by that of a summary which arrived before it, in a run over files: a snapshot
     /// between the two includes it.
     mutating func countByOwnTime(of cycle: Cycle, at slot: Int) {
-        guard cycle.installation != 0, let installation = installations.find(cycle.installation),
-            let baseline = installation.client.first
+        guard cycle.installation != 0, installations.tellsCounters(cycle.installation),
+            let installation = installations.find(cycle.installation), let baseline = installation.client.first
         else { return }
         for place in [2, 3] {
             guard let asserted = cycles.assertions(of: StageTally.stage(place), at: slot),

@@ -44,7 +44,7 @@ struct CycleEvaluation {
     init(
         _ cycle: Cycle,
         _ facts: Span<UInt64>,
-        installation: Installation,
+        installation: borrowing Installation,
         heardOf: Timestamp,
         known: Timestamp,
         toleratedDrift: Int64
@@ -82,7 +82,7 @@ struct CycleEvaluation {
         } else {
             missedEnd = nil
         }
-        launches = history.isEmpty ? nil : LaunchRules(cycle, facts, account, installation)
+        launches = history.isEmpty ? nil : LaunchRules(cycle, facts, account, copy installation)
         let end = planned.waitingBegin?.endOfWindow ?? cycle.due
         outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
         isContentOlder = isOlder(installation.content)
@@ -216,7 +216,7 @@ struct CycleEvaluation {
         account.scheduleHashMatches ?? (cycle.flags.contains(.scheduleMatches) ? true : nil)
     }
 
-    private mutating func judgeTasks(_ facts: Span<UInt64>, of installation: Installation) {
+    private mutating func judgeTasks(_ facts: Span<UInt64>, of installation: borrowing Installation) {
         var isSecond = cycle.flags.contains(.isSecond)
         if !isSecond, let task = WaitingTask(cycle, facts) {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
