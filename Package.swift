@@ -53,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CCacheLines"),
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CHeap"),
         .systemLibrary(name: "CPriority"),
@@ -67,7 +68,7 @@ let package = Package(
         .target(name: "LifecycleState", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(
             name: "PrefetchLifecycle",
-            dependencies: ["LifecycleState", "TelemetryEvents"],
+            dependencies: ["CCacheLines", "LifecycleState", "TelemetryEvents"],
             swiftSettings: strict
         ),
         .target(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCacheLines
+
 /// Words in lines of 64 bytes, each of which fills one line of the processor's cache.
 ///
 /// A copy of it may lie across the lines of the cache, which costs time and changes nothing else.
@@ -44,6 +46,10 @@ struct CacheLines<Word: FixedWidthInteger & Sendable>: Sendable {
         return places
     }
 
+    /// Where a line is.
+    @inline(__always)
+    func address(ofLine line: Int) -> MemoryAddress { words.span.address(ofElement: start(of: line)) }
+
     /// How many words of a line equal another. Without branches, as above.
     @inline(__always)
     func count(of wanted: Word, in line: Int) -> Int {
@@ -65,4 +71,31 @@ struct CacheLines<Word: FixedWidthInteger & Sendable>: Sendable {
 
     @inline(__always)
     private func start(of line: Int) -> Int { lead &+ line &* Self.wordsPerLine }
+}
+
+extension Span {
+    /// Where an element is. Nothing is read there, so that any place will do.
+    @inline(__always)
+    func address(ofElement place: Int) -> MemoryAddress {
+        let start = unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        return MemoryAddress(start &+ UInt(bitPattern: place &* MemoryLayout<Element>.stride))
+    }
+}
+
+/// Memory that will be read soon, of which the processor can begin to load the lines of its cache.
+///
+/// Addresses are gathered first and loaded together: a call between two accesses to an array would count references to it.
+struct MemoryAddress {
+    let address: UInt
+
+    @inline(__always)
+    init(_ address: UInt = 0) {
+        self.address = address
+    }
+
+    /// Begins to load so many lines, without waiting for them.
+    @inline(__always)
+    func load(lines: Int = 1) {
+        for line in 0..<lines { load_cache_line(address &+ UInt(line &* 64)) }
+    }
 }

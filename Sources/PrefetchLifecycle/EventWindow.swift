@@ -79,6 +79,13 @@ extension LifecycleFold {
             }
             if window.events[place].kind.app != .dnp { window.hashes[place].schedule = nil }
         }
+        var addresses = InlineArray<16, MemoryAddress>(repeating: MemoryAddress())
+        for place in 0..<window.count {
+            if let schedule = window.hashes[place].schedule {
+                addresses[place] = cycles.address(ofSchedule: schedule)
+            }
+        }
+        for place in 0..<window.count { addresses[place].load() }
         if deduplicates {
             for place in 0..<window.count {
                 if let identity = window.hashes[place].identity { identities.insert(identity) }
@@ -88,31 +95,50 @@ extension LifecycleFold {
     }
 
     /// Looks for the cycles of a window, and for what those need that will be opened.
+    ///
+    /// First by the index alone, which tells what else will be read: all of that is loaded before the first of it is needed.
     private func lookUpCycles(_ window: inout EventWindow) {
-        var latest: UInt64?
-        // The names by which the cycles of so many events would be remembered, two each.
-        var names = InlineArray<32, UInt64>(repeating: 0)
+        var addresses = InlineArray<16, MemoryAddress>(repeating: MemoryAddress())
+        // The first event of each cycle that will be opened, and the names by which that would be remembered, two each.
         var opening = InlineArray<16, Int>(repeating: 0)
+        var names = InlineArray<32, UInt64>(repeating: 0)
         var count = 0
+        var latest: UInt64?
         for place in 0..<window.count {
-            var lookup = EventWindow.CycleLookup()
-            if let schedule = window.hashes[place].schedule {
-                lookup.slot = cycles.candidate(schedule: schedule)
-                // The first of the events that open a cycle; the others of the window will find it.
-                if lookup.slot == nil, schedule != latest,
-                    let address = CycleAddress(window.events[place], schedule: schedule)
-                {
-                    lookup.timed = cycles.lookUpTimed(address)
-                    if let (own, other) = closedNames(of: address) {
-                        (names[2 &* count], names[2 &* count &+ 1]) = (own, other)
-                        opening[count] = place
-                        count &+= 1
-                    }
+            window.hashes[place].lookup = EventWindow.CycleLookup()
+            guard let schedule = window.hashes[place].schedule else { continue }
+            if let slot = cycles.candidate(schedule: schedule) {
+                window.hashes[place].lookup.slot = slot
+                addresses[place] = cycles.address(ofCycle: slot)
+            } else if schedule != latest, let due = window.events[place].due,
+                let address = CycleAddress(window.events[place], schedule: schedule)
+            {
+                addresses[place] = cycles.address(ofInstallation: address.installation, due: due)
+                if let (own, other) = closedNames(of: address) {
+                    (names[2 &* count], names[2 &* count &+ 1]) = (own, other)
                 }
-                latest = schedule
+                opening[count] = place
+                count &+= 1
             }
-            window.hashes[place].lookup = lookup
+            latest = schedule
         }
+        for place in 0..<window.count { addresses[place].load(lines: 2) }
+        if deduplicates { identities.load(names.span.extracting(first: 2 &* count)) }
+
+        for place in 0..<window.count {
+            guard let schedule = window.hashes[place].schedule, let slot = window.hashes[place].lookup.slot,
+                !cycles.isWhole(slot, schedule: schedule)
+            else { continue }
+            window.hashes[place].lookup.slot = nil
+        }
+        for index in 0..<count {
+            let place = opening[index]
+            guard let address = CycleAddress(window.events[place], schedule: window.hashes[place].schedule) else {
+                continue
+            }
+            window.hashes[place].lookup.timed = cycles.lookUpTimed(address)
+        }
+        guard deduplicates else { return }
         let known = identities.places(of: names.span.extracting(first: 2 &* count))
         for index in 0..<count {
             let wasClosed = known &>> UInt32(2 &* index) & 3 != 0

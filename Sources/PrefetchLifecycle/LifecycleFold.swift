@@ -133,13 +133,14 @@ public struct LifecycleFold: Sendable {
 
     /// Proposes the identities of a batch in order; returns the places of those that are duplicates, in ascending order.
     ///
-    /// Looks for a few identities at a time before it proposes them, so that the processor waits for the memory of all of
-    /// them at once.
+    /// What looking for a few of them will read is loaded while those before are looked for.
     public mutating func propose(_ batch: [UInt64]) -> [Int] {
         var duplicates: [Int] = []
+        identities.load(batch.span.extracting(first: EventWindow.size))
         var start = 0
         while start < batch.count {
             let window = start..<min(start + EventWindow.size, batch.count)
+            identities.load(batch.span.extracting(window.upperBound...).extracting(first: EventWindow.size))
             let known = identities.places(of: batch.span.extracting(window))
             for place in window {
                 let isKnown = known &>> UInt32(place &- start) & 1 != 0 || identities.containsFormer(batch[place])

@@ -23,12 +23,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CCacheLines"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TelemetryEvents", swiftSettings: strict),
         .target(name: "LifecycleState", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(
             name: "PrefetchLifecycle",
-            dependencies: ["LifecycleState", "TelemetryEvents"],
+            dependencies: ["CCacheLines", "LifecycleState", "TelemetryEvents"],
             swiftSettings: strict
         ),
         .target(

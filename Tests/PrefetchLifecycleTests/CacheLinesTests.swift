@@ -71,6 +71,30 @@ struct CacheLinesTests {
         #expect(lines[0, 0] == 7)
     }
 
+    @Test("loading lines ahead changes nothing, wherever they are")
+    func loadingChangesNothing() {
+        var random = SplitMix64(seed: 13)
+        var lines = CacheLines<UInt64>(count: 4)
+        let words = Self.filled(&lines, &random)
+        for line in [0, 3, 4, 1_000_000, -1, .max / 64] { lines.address(ofLine: line).load(lines: 3) }
+        MemoryAddress().load(lines: 2)
+        for line in words.indices { #expect(words[line].indices.allSatisfy { lines[line, $0] == words[line][$0] }) }
+        let words32 = [UInt32](repeating: 7, count: 100)
+        for place in [0, 99, 100, .max, .min] { words32.span.address(ofElement: place).load() }
+        #expect(words32 == [UInt32](repeating: 7, count: 100))
+    }
+
+    @Test("an address is that of its line, at a multiple of its size")
+    func addressIsThatOfTheLine() {
+        let lines = CacheLines<UInt32>(count: 9)
+        for line in 0..<9 {
+            #expect(lines.address(ofLine: line).isMultiple(of: 64))
+            #expect(lines.address(ofLine: line).distance(from: lines.address(ofLine: 0)) == line * 64)
+        }
+        let cycles = [Int64](repeating: 0, count: 8)
+        #expect(cycles.span.address(ofElement: 5).distance(from: cycles.span.address(ofElement: 2)) == 24)
+    }
+
     @Test("lines take less than one line beside themselves")
     func memoryIsThatOfTheLines() {
         for count in [1, 10, 1_000] {
@@ -78,4 +102,9 @@ struct CacheLinesTests {
             #expect(bytes >= 64 * count && bytes < 64 * (count + 1))
         }
     }
+}
+
+extension MemoryAddress {
+    fileprivate func isMultiple(of size: UInt) -> Bool { address.isMultiple(of: size) }
+    fileprivate func distance(from other: MemoryAddress) -> Int { Int(address) - Int(other.address) }
 }

@@ -160,13 +160,31 @@ extension CycleTable {
         schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }
     }
 
-    /// A cycle that probably has a schedule, if any does; loads what finding and changing it will need.
+    /// What `candidate(schedule:)` will read.
     @inline(__always)
-    func candidate(schedule: UInt64) -> Int? {
-        guard let slot = schedules.candidate(schedule), self[slot].schedule == schedule, self[slot].half == nil else {
-            return nil
-        }
-        return slot
+    func address(ofSchedule schedule: UInt64) -> MemoryAddress { schedules.address(of: schedule) }
+
+    /// What a lookup by installation and notification time will read.
+    @inline(__always)
+    func address(ofInstallation installation: UInt64, due: Timestamp) -> MemoryAddress {
+        dues.address(of: dueHashing.hash(installation, due))
+    }
+
+    /// What finding and changing a cycle will read: two lines.
+    @inline(__always)
+    func address(ofCycle slot: Int) -> MemoryAddress {
+        let page = pages[slot &>> 8]
+        return page.span.address(ofElement: slot & 0xFF)
+    }
+
+    /// A slot whose cycle may have a schedule, if any has.
+    @inline(__always)
+    func candidate(schedule: UInt64) -> Int? { schedules.candidate(schedule) }
+
+    /// Whether a cycle has a schedule, and a notification time as well.
+    @inline(__always)
+    func isWhole(_ slot: Int, schedule: UInt64) -> Bool {
+        self[slot].schedule == schedule && self[slot].half == nil
     }
 
     /// The one cycle with a schedule; nil where there is none, or may be another.

@@ -28,7 +28,11 @@ struct SlotIndex: Sendable {
         parts[Self.part(hash)].slot(hash, where: matches)
     }
 
-    /// A slot that probably has a hash; loads the cache line that looking it up will need.
+    /// The line that looking a hash up will read.
+    @inline(__always)
+    func address(of hash: UInt64) -> MemoryAddress { parts[Self.part(hash)].address(of: hash) }
+
+    /// A slot that probably has a hash.
     @inline(__always)
     func candidate(_ hash: UInt64) -> Int? { parts[Self.part(hash)].candidate(hash) }
 
@@ -112,6 +116,9 @@ private struct SlotIndexPart: Sendable {
         } while line != home
         return nil
     }
+
+    @inline(__always)
+    func address(of hash: UInt64) -> MemoryAddress { lines.address(ofLine: home(of: hash)) }
 
     /// The first slot in its first line that has the tag of a hash.
     @inline(__always)

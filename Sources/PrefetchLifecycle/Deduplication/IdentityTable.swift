@@ -16,10 +16,17 @@ struct IdentityTable: Sendable {
     /// The memory of the lines, in bytes.
     var byteCount: Int { lines.byteCount }
 
+    /// How many lines a search mostly reads.
+    static let linesRead = 2
+
+    /// Those lines.
+    @inline(__always)
+    func address(of hash: UInt64) -> MemoryAddress { lines.address(ofLine: home(of: Swift.max(hash, 1))) }
+
     @inline(__always)
     func contains(_ hash: UInt64) -> Bool { contains(hash, mayBeBehind: mayBeBehind(hash)) }
 
-    /// Whether the first two lines of a hash are full, so that it may be in one behind them; loads both.
+    /// Whether the first two lines of a hash are full, so that it may be in one behind them.
     @inline(__always)
     func mayBeBehind(_ hash: UInt64) -> Bool {
         let home = home(of: Swift.max(hash, 1))

@@ -43,10 +43,17 @@ struct RememberedIdentities: Sendable {
         return false
     }
 
+    /// Begins to load what `places(of:)` will read, without waiting for it.
+    func load(_ identities: Span<UInt64>) {
+        let generations = generations.span
+        for place in generations.indices { generations[place].load(identities) }
+    }
+
     /// Which of at most 32 identities are remembered, a bit each.
     func places(of identities: Span<UInt64>) -> UInt32 {
         var found: UInt32 = 0
-        for generation in generations { found |= generation.places(of: identities) }
+        let generations = generations.span
+        for place in generations.indices { found |= generations[place].places(of: identities) }
         return found
     }
 
@@ -87,17 +94,16 @@ struct RememberedIdentities: Sendable {
         generations[generations.count - 1].insert(identity)
     }
 
-    /// Remembers many identities. Looks for a few at a time before it enters them, as `places(of:)` does.
+    /// Remembers many identities. What a few of them will read is loaded while those before are entered.
     mutating func insert(_ identities: [UInt64]) {
         let last = generations.count - 1
         var start = 0
         while start < identities.count {
-            let window = start..<min(start + EventWindow.size, identities.count)
-            let known = generations[last].places(of: identities.span.extracting(window))
-            for place in window where known &>> UInt32(place - start) & 1 == 0 {
-                generations[last].insert(identities[place])
-            }
-            start = window.upperBound
+            let end = min(start + EventWindow.size, identities.count)
+            if start == 0 { generations[last].load(identities.span.extracting(start..<end)) }
+            generations[last].load(identities.span.extracting(end...).extracting(first: EventWindow.size))
+            for place in start..<end { generations[last].insert(identities[place]) }
+            start = end
         }
     }
 
@@ -212,10 +218,19 @@ struct IdentityGeneration: Sendable {
         tables[Int(identity >> 58)].contains(identity << 6)
     }
 
+    /// Begins to load what a search for at most 32 identities, or inserting them, will read.
+    func load(_ identities: Span<UInt64>) {
+        assert(identities.count <= 32)
+        var addresses = InlineArray<32, MemoryAddress>(repeating: MemoryAddress())
+        for place in identities.indices {
+            addresses[place] = tables[Int(identities[place] >> 58)].address(of: identities[place] << 6)
+        }
+        for place in identities.indices { addresses[place].load(lines: IdentityTable.linesRead) }
+    }
+
     /// Which of at most 32 identities it has, a bit each.
     ///
-    /// Loads the lines of each before it searches the first, so that the processor waits for the memory of all of them at
-    /// once.
+    /// Whether each may be behind its lines is known before the first is compared, so that its branches are predicted.
     func places(of identities: Span<UInt64>) -> UInt32 {
         assert(identities.count <= 32)
         var behind: UInt32 = 0
