@@ -43,6 +43,22 @@ struct ReopenedCycleTests {
         Late(TestEvent(.prefetchCompleted, 905, due: 900)),
     ]
 
+    @Test("of several cycles that one batch opens, those are reopened that were closed before")
+    func reopensThoseThatWereClosed() throws {
+        let ids = ["a", "b", "c", "d", "e", "f"]
+        let opening = ids.map { TestEvent(.prefetchScheduled, 0, id: $0, due: 900) }
+        for closed in 0..<64 {
+            var fold = LifecycleFold()
+            let places = ids.indices.filter { closed >> $0 & 1 == 1 }
+            try fold.apply(places.map { opening[$0] })
+            fold.tick(to: .after(100_000))
+            try #require(fold.openCycles == 0)
+            try fold.apply(opening.map { told in told.with { $0.timestamp = .after(1) } }, at: 100_001)
+            let reopened = (0..<fold.openCycles).filter { fold.cycles[$0].flags.contains(.isReopened) }
+            #expect(fold.openCycles == ids.count && reopened == places)
+        }
+    }
+
     static let closed =
         ViolationTests.cycle() + [
             TestEvent(.prefetchScheduled, 0, due: 900).schedule("01"), TestEvent(.prefetchExecuted, 400).schedule("01"),
