@@ -19,7 +19,7 @@ struct EventWindow {
 
     /// What was looked up about the cycle of an event before the window was folded.
     struct CycleLookup {
-        /// The slot of the cycle that it may belong to (`CycleTable.isExact`).
+        /// The cycle that it probably belongs to.
         var slot: Int?
         /// Where no cycle of its schedule was open: whether one with its names was closed before, at a number of
         /// `LifecycleFold.closings`.
@@ -125,6 +125,13 @@ extension LifecycleFold {
         for place in 0..<window.count { addresses[place].load(lines: 2) }
         if deduplicates { identities.load(names.span.extracting(first: 2 &* count)) }
 
+        // Also checked where it is used; here the processor waits for the cycles of the window together.
+        for place in 0..<window.count {
+            guard let schedule = window.hashes[place].schedule, let slot = window.hashes[place].lookup.slot,
+                !cycles.isWhole(slot, schedule: schedule)
+            else { continue }
+            window.hashes[place].lookup.slot = nil
+        }
         for index in 0..<count {
             let place = opening[index]
             guard let address = CycleAddress(window.events[place], schedule: window.hashes[place].schedule) else {

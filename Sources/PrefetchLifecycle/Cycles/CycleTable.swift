@@ -181,6 +181,12 @@ extension CycleTable {
     @inline(__always)
     func candidate(schedule: UInt64) -> Int? { schedules.candidate(schedule) }
 
+    /// Whether a cycle has a schedule, and a notification time as well.
+    @inline(__always)
+    func isWhole(_ slot: Int, schedule: UInt64) -> Bool {
+        self[slot].schedule == schedule && self[slot].half == nil
+    }
+
     /// The one cycle with a schedule; nil where there is none, or may be another.
     @inline(__always)
     func onlySlot(schedule: UInt64) -> Int? {
