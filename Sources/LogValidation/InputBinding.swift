@@ -74,7 +74,9 @@ struct InputBinding {
 
     /// Emits the events that waited for more lines of the device.
     mutating func finish(readAt: Timestamp, emit: (_ piece: BoundPiece, _ input: Int) -> Void) {
-        if let lastInput { emit(.events(inTheirOrder(binder.flush(readAt: readAt))), lastInput) }
+        guard let lastInput else { return }
+        let decoded = binder.flush(readAt: readAt)
+        emit(.events(inTheirOrder(decoded)), lastInput)
     }
 
     /// Takes the lines of a device for those of the one installation of the events among the first of them: a file is one
@@ -106,7 +108,9 @@ struct InputBinding {
     private mutating func release(readAt: Timestamp, emit: (DecodedEvents) -> Void) {
         isTurned = order.isNewestFirst
         for parsed in isTurned ? held.reversed() : held {
-            emit(inTheirOrder(binder.bind(isTurned ? parsed.turnedAround() : parsed, readAt: readAt)))
+            // Not as an argument: the binder, which is large, would be copied for the call before it is changed.
+            let decoded = binder.bind(isTurned ? parsed.turnedAround() : parsed, readAt: readAt)
+            emit(inTheirOrder(decoded))
         }
         held.removeAll(keepingCapacity: true)
         heldBytes = 0

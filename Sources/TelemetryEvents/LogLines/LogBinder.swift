@@ -51,7 +51,8 @@ public struct LogBinder: Sendable {
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            bindMessage(parsed.messages[index], bytes, novelty(of: parsed.messages[index]))
+            let message = parsed.messages[index]
+            bindMessage(message, bytes, novelty(of: message))
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()

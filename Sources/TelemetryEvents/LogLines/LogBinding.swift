@@ -58,7 +58,7 @@ struct LogBinding {
                 mayOpen: mayOpen,
                 stream: streams[stream]
             )
-            found = devices[device].cycleInOrder(line, lifetimes)
+            found = devices.span[device].cycleInOrder(line, lifetimes)
         }
         let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
         guard var cycleIndex = found ?? opened else { return nil }
@@ -106,7 +106,7 @@ struct LogBinding {
     ) -> Int? {
         let process = streams[stream].process
         if due == nil, phase == .delivery || phase == .summary,
-            let pass = devices[device].nearestPass(idHash, process, time, lifetimes)
+            let pass = devices.span[device].nearestPass(idHash, process, time, lifetimes)
         {
             return pass
         }
@@ -131,7 +131,7 @@ struct LogBinding {
         }
         if let current, devices[device].cycles[current].idHash == 0, agrees(device, current, due) { return current }
         guard let due else {
-            return phase == .delivery || phase == .summary ? devices[device].cycleToName(process, time) : nil
+            return phase == .delivery || phase == .summary ? devices.span[device].cycleToName(process, time) : nil
         }
         return devices[device].lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
             ?? devices[device].lastIndex { $0.idHash == 0 && $0.due == due }
@@ -188,7 +188,7 @@ struct LogBinding {
         }
         guard phase != .scheduling else { return nil }
         return devices[device].lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
-            ?? (phase == .delivery ? devices[device].runToName(dueAt: due, process, lifetimes) : nil)
+            ?? (phase == .delivery ? devices.span[device].runToName(dueAt: due, process, lifetimes) : nil)
     }
 
     /// The cycle that its stream runs, for a result that names another notification time, which no schedule has: the plugin
