@@ -49,18 +49,22 @@ struct InputDecoding: Sendable {
         return JudgedInput(parser, named: name)
     }
 
-    /// Decodes a supposed document without events as lines; nil when none of them is recognised.
+    /// Decodes a supposed document without events as the records of a log that it holds, or as lines; nil when none of them
+    /// is recognised.
     private func decodeAsLines(
         _ bytes: [UInt8],
         _ lines: LogDecoderOptions,
         named name: String,
         emit: (InputPiece) -> Void
     ) -> JudgedInput? {
-        var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
-        let parsed = parser.parse(bytes.span, readAt: now())
-        guard parser.counts.recognised > 0 else { return nil }
-        emit(.lines(parsed))
-        return JudgedInput(parser, named: name)
+        for bytes in [LogRecords.lines(of: bytes.span), bytes].compactMap(\.self) {
+            var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+            let parsed = parser.parse(bytes.span, readAt: now())
+            guard parser.counts.recognised > 0 else { continue }
+            emit(.lines(parsed))
+            return JudgedInput(parser, named: name)
+        }
+        return nil
     }
 
     private func decodeDocument(

@@ -24,6 +24,30 @@ enum ANSISequences {
         return isInRest || found[0] | found[1] != 0
     }
 
+    /// The range with escapes for those that are spelled `#033[` or `^[[`; nil where there is none.
+    static func unspelled(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8]? {
+        let spellings: [StaticString] = ["#033[", "^[["]
+        var raw: [UInt8] = []
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let spelling =
+                bytes[index] != UInt8(ascii: "#") && bytes[index] != UInt8(ascii: "^")
+                ? nil
+                : spellings.first {
+                    index + $0.utf8CodeUnitCount <= range.upperBound
+                        && bytes.equals($0, in: index..<index + $0.utf8CodeUnitCount)
+                }
+            if let spelling {
+                raw += [escape, UInt8(ascii: "[")]
+                index += spelling.utf8CodeUnitCount
+            } else {
+                raw.append(bytes[index])
+                index += 1
+            }
+        }
+        return raw.contains(escape) ? raw : nil
+    }
+
     /// Appends the range without its sequences; a truncated sequence drops the rest.
     static func appendPlain(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var index = range.lowerBound

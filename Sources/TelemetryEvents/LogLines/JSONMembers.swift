@@ -107,6 +107,18 @@ struct JSONMembers {
         return false
     }
 
+    /// The end of the object or the array that begins the range; nil where it does not end.
+    static func endOfBrackets(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var members = JSONMembers(range)
+        return members.skipBrackets(bytes) ? members.cursor.position : nil
+    }
+
+    /// The end of the string that begins the range; nil where it does not end.
+    static func endOfString(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var members = JSONMembers(range)
+        return members.string(bytes) == nil ? nil : members.cursor.position
+    }
+
     private mutating func skipScalar(_ bytes: Span<UInt8>) {
         while !cursor.isAtEnd {
             switch bytes[cursor.position] {

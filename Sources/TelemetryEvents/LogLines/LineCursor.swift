@@ -108,6 +108,15 @@ struct LineCursor {
         return position > start && position - start <= 18 ? value : nil
     }
 
+    /// Consumes up to the next space, or up to and with the next comma or semicolon.
+    mutating func skipField(_ bytes: Span<UInt8>) {
+        while position < end, bytes[position] != UInt8(ascii: " "), bytes[position] != UInt8(ascii: "\t") {
+            position += 1
+            let last = bytes[position - 1]
+            if last == UInt8(ascii: ",") || last == UInt8(ascii: ";") { return }
+        }
+    }
+
     /// Consumes up to the next space.
     @inline(__always)
     mutating func word(_ bytes: Span<UInt8>) -> Range<Int> {

@@ -51,7 +51,8 @@ extension LineUnwrapper {
             if isOfStructlog, StructlogLine.readCut(bytes, range, into: &line) { return }
             guard wrapper == nil || wrapper == .events else { return }
             if isObject, !object.isEvent, readCarried(object, bytes, scratch: &scratch, into: &line) { return }
-            if isObject, object.isForeignRecord, !takesAllJSON, wrapper == nil { return }
+            let isOfProgram = object.isForeignRecord || object.holdsRecords
+            if isObject, isOfProgram, !takesAllJSON, wrapper == nil { return }
             if isObject && object.isEvent || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
             return
         }
@@ -83,8 +84,9 @@ extension LineUnwrapper {
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) -> Bool {
+        let isTagged = object.tag.map { bytes.namesApp(in: $0) } ?? false
         guard wrapper == nil, let raw = object.carriedLine,
-            bytes.namesApp(in: raw) || bytes.firstIndex(of: UInt8(ascii: "{"), in: raw) != nil
+            isTagged || bytes.namesApp(in: raw) || bytes.firstIndex(of: UInt8(ascii: "{"), in: raw) != nil
         else { return false }
         var object = object
         var texts: [UInt8] = []
@@ -100,15 +102,43 @@ extension LineUnwrapper {
         if inner.beginsObject(texts.span) {
             readObject(ofMessageIn: texts.span, text, scratch: &scratch, into: &inner)
         } else {
-            inner = unwrapPlain(texts.span, text, scratch: &scratch)
+            inner = unwrapFirst(texts.span, text, scratch: &scratch)
         }
         self.header = header
+        if inner.isForeign, isTagged, let tag = object.tag {
+            inner = UnwrappedLine()
+            LogcatTag.read(tag, texts.span, into: &inner)
+            // Loggers have such names on each platform.
+            inner.platform = .unknown
+            inner.readMessage(texts.span, LineCursor(text))
+        }
         guard !inner.isForeign else { return false }
         if !inner.isInScratch { swap(&texts, &scratch) }
         inner.isInScratch = true
         if !inner.isEvent { inner.stamp = inner.stamp ?? time }
         line = inner
         return true
+    }
+
+    /// Unwraps the first of several lines that is an app's; the others stay behind it in its text.
+    private mutating func unwrapFirst(
+        _ bytes: Span<UInt8>,
+        _ text: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        guard var lineFeed = bytes.firstIndex(of: UInt8(ascii: "\n"), in: text) else {
+            return unwrapPlain(bytes, text, scratch: &scratch)
+        }
+        var start = text.lowerBound
+        while true {
+            var line = unwrapPlain(bytes, bytes.trimmedLine(start..<lineFeed), scratch: &scratch)
+            if !line.isForeign, !line.isInScratch, !line.isEvent {
+                line.text = line.text.lowerBound..<text.upperBound
+            }
+            if !line.isForeign || lineFeed == text.upperBound { return line }
+            start = lineFeed + 1
+            lineFeed = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<text.upperBound) ?? text.upperBound
+        }
     }
 
     private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {

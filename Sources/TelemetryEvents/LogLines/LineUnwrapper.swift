@@ -5,7 +5,7 @@
 /// Total: every line is either the plugin's or foreign, and no read passes the line's end.
 struct LineUnwrapper: Sendable {
     /// How many bytes of a line are read.
-    private static let longestLine = 64 * 1_024
+    static let longestLine = 64 * 1_024
     /// How far into an overlong line its message may begin.
     private static let longestHead = 4 * 1_024
 
@@ -79,6 +79,19 @@ struct LineUnwrapper: Sendable {
         return unwrapped
     }
 
+    /// Reads a line with ANSI sequences whose escapes are spelled, as rsyslog (`#033[0m`) and terminals (`^[[0m`) do.
+    @inline(never)
+    private mutating func readSpelled(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard prefixes == 0, let raw = ANSISequences.unspelled(bytes, range) else { return }
+        let coloured = unwrapColoured(raw.span, 0..<raw.count, scratch: &scratch)
+        if !coloured.isForeign { line = coloured }
+    }
+
     /// Unwraps a line without ANSI sequences.
     @inline(__always)
     mutating func unwrapPlain(
@@ -109,7 +122,7 @@ struct LineUnwrapper: Sendable {
         var cursor = LineCursor(line.preamble)
         while !cursor.isAtEnd {
             cursor.skipSpaces(bytes)
-            _ = cursor.consume(UInt8(ascii: "["), bytes)
+            if !cursor.consume(UInt8(ascii: "["), bytes) { _ = cursor.consume(UInt8(ascii: "\""), bytes) }
             var ahead = cursor
             var stamp: LogStamp?
             if cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &ahead, &stamp), let stamp,
@@ -118,7 +131,7 @@ struct LineUnwrapper: Sendable {
                 line.stamp = stamp
                 return
             }
-            _ = cursor.word(bytes)
+            cursor.skipField(bytes)
         }
     }
 
@@ -143,6 +156,7 @@ struct LineUnwrapper: Sendable {
         readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         if mayHavePrefix(line, bytes, range), !readQuoted(bytes, range, scratch: &scratch, into: &line) {
             readBehindPrefix(bytes, range, into: &line)
+            if line.isForeign || line.stamp == nil { readSpelled(bytes, range, scratch: &scratch, into: &line) }
         }
         guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
@@ -281,7 +295,7 @@ struct LineUnwrapper: Sendable {
             var cursor = start
             if readMonth(bytes, start, into: &line) { return }
             if JournalShortLine.skipWeekday(bytes, &cursor) {
-                line.stamp = stamps.dateAndTime(bytes, &cursor)
+                line.stamp = stamps.dateAndTime(bytes, &cursor) ?? stamps.namedMonth(bytes, &cursor)
                 if line.stamp != nil {
                     readAfterWeekday(bytes, cursor, into: &line)
                     return
@@ -348,13 +362,15 @@ struct LineUnwrapper: Sendable {
         return true
     }
 
-    /// Reads what follows the time of `journalctl -o short-full`, which names the zone.
+    /// Reads what follows the time of `journalctl -o short-full`, which names the zone, or of a date of JavaScript.
     mutating func readAfterWeekday(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
         if line.stamp?.offsetSeconds == nil {
             _ = cursor.word(bytes)
         }
+        // The zone's name, as JavaScript writes it.
+        if cursor.peek(bytes) == UInt8(ascii: "(") { _ = cursor.skip(through: UInt8(ascii: ")"), bytes) }
         if !RFC3164Line.readRest(bytes, cursor, into: &line) { StampedLine.readRest(bytes, cursor, into: &line) }
     }
 

@@ -26,6 +26,8 @@ struct LogObject {
     /// object, or into one within it.
     private(set) var carriedLine: Range<Int>?
     private(set) var carriedTime: Range<Int>?
+    /// The name of its logger, which may be the tag of a component.
+    private(set) var tag: Range<Int>?
     /// Whether one of the texts contains escapes.
     private(set) var isEscaped = false
     /// Whether the journal's message is an array of byte values, as for binary data.
@@ -35,6 +37,12 @@ struct LogObject {
     /// Whether its `event` names no kind of event, and it has what records of programs have and events have not: it is a
     /// line of another program that structlog wrote.
     private(set) var isForeignRecord = false
+    /// Names that records of programs have and events have not.
+    private static let programNames: [StaticString] = [
+        "level", "logger", "sourcetype", "@timestamp", "message", "ecs", "agent", "stream",
+    ]
+    /// Whether its `events` are records of a log, as CloudWatch and Papertrail have them.
+    private(set) var holdsRecords = false
     /// How many objects deep a line is looked for.
     private static let mostDepth = 4
 
@@ -73,6 +81,18 @@ struct LogObject {
                 isOtherText = true
                 continue
             }
+            // The Elastic Common Schema has an object of that name.
+            if bytes.equals("event", in: member.key), bytes[member.value.lowerBound] == UInt8(ascii: "{") {
+                isOtherText = true
+                readInner(bytes, member.value, depth: depth + 1)
+                continue
+            }
+            if bytes.equals("events", in: member.key), bytes[member.value.lowerBound] == UInt8(ascii: "["),
+                LogRecords.areThere(in: bytes, member.value, depth: depth)
+            {
+                holdsRecords = true
+                continue
+            }
             if bytes.equals("event", in: member.key)
                 || (bytes.equals("events", in: member.key)
                     && bytes[member.value.lowerBound] == UInt8(ascii: "["))
@@ -80,13 +100,10 @@ struct LogObject {
                 isEvent = true
                 return true
             }
-            if bytes.equals("level", in: member.key) || bytes.equals("logger", in: member.key)
-                || bytes.equals("sourcetype", in: member.key)
-            {
-                isOfProgram = true
-            }
+            if Self.programNames.contains(where: { bytes.equals($0, in: member.key) }) { isOfProgram = true }
             guard let text = Self.text(bytes, member.value) else {
-                readInner(bytes, member.value, depth: depth + 1)
+                let isTime = bytes.equals("timestamp", in: member.key) || bytes.equals("instant", in: member.key)
+                readInner(bytes, member.value, isTime: isTime, depth: depth + 1)
                 continue
             }
             if keep(text, of: member.key, bytes) {
@@ -102,18 +119,21 @@ struct LogObject {
         return members.isComplete
     }
 
-    /// Takes the line from an object within this one, such as `{"body":{"stringValue":"[DNP-FETCH] text"}}`.
-    private mutating func readInner(_ bytes: Span<UInt8>, _ value: Range<Int>, depth: Int) {
+    /// Takes the line from an object within this one, such as `{"body":{"stringValue":"[DNP-FETCH] text"}}`, or its time and
+    /// tag, such as `{"tag":"DNP-FETCH","timestamp":{"seconds":1763185800}}`.
+    private mutating func readInner(_ bytes: Span<UInt8>, _ value: Range<Int>, isTime: Bool = false, depth: Int) {
         // An event in a text has escaped quotes.
-        guard carriedLine == nil, depth <= Self.mostDepth, bytes[value.lowerBound] == UInt8(ascii: "{"),
-            bytes.namesApp(in: value) || bytes.firstIndex(of: UInt8(ascii: "\\"), in: value) != nil
+        guard carriedLine == nil || tag == nil, depth <= Self.mostDepth,
+            bytes[value.lowerBound] == UInt8(ascii: "{"),
+            isTime || bytes.namesApp(in: value) || bytes.firstIndex(of: UInt8(ascii: "\\"), in: value) != nil
         else { return }
         var inner = LogObject()
-        guard inner.read(bytes, value, depth: depth), !inner.isEvent,
-            let line = inner.carriedLine ?? inner.structlogEvent
-        else { return }
-        carriedLine = line
+        guard inner.read(bytes, value, depth: depth), !inner.isEvent else { return }
+        let line = inner.carriedLine ?? inner.structlogEvent
+        guard isTime || carriedLine == nil && line != nil || inner.tag != nil else { return }
+        if carriedLine == nil { carriedLine = line }
         carriedTime = inner.carriedTime ?? inner.timestamp ?? carriedTime
+        tag = tag ?? inner.tag
         isEscaped = isEscaped || inner.isEscaped
     }
 
@@ -152,7 +172,9 @@ struct LogObject {
     /// Stores a text; false if its key is not relevant.
     private mutating func keep(_ text: Range<Int>, of key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         switch key.count {
-        case 2 where bytes.equals("ts", in: key): carriedTime = text
+        case 2 where bytes.equals("ts", in: key) || bytes.equals("@t", in: key): carriedTime = text
+        case 2 where bytes.equals("@m", in: key): return carry(text, bytes)
+        case 3 where bytes.equals("tag", in: key): tag = text
         case 3 where bytes.equals("log", in: key) || bytes.equals("msg", in: key): return carry(text, bytes)
         case 4 where bytes.equals("line", in: key) || bytes.equals("text", in: key): return carry(text, bytes)
         case 4 where bytes.equals("body", in: key) || bytes.equals("_raw", in: key): return carry(text, bytes)
@@ -160,19 +182,30 @@ struct LogObject {
         case 4 where bytes.equals("_PID", in: key): process = text
         case 5 where bytes.equals("_COMM", in: key): command = text
         case 5 where bytes.equals("_time", in: key): carriedTime = text
-        case 7 where bytes.equals("message", in: key): return carry(text, bytes)
+        case 6 where bytes.equals("logger", in: key): tag = tag ?? text
+        case 7 where bytes.equals("message", in: key) || bytes.equals("Message", in: key): return carry(text, bytes)
+        case 7 where bytes.equals("content", in: key) || bytes.equals("payload", in: key): return carry(text, bytes)
+        case 7 where bytes.equals("asctime", in: key): carriedTime = text
+        case 7 where bytes.equals("seconds", in: key) && text.count == 10: carriedTime = text
+        case 8 where bytes.equals("@message", in: key): return carry(text, bytes)
+        case 8 where bytes.equals("datetime", in: key): carriedTime = text
         case 8 where bytes.equals("category", in: key): category = text
-        case 9 where bytes.equals("timestamp", in: key): timestamp = text
+        case 9 where bytes.equals("timestamp", in: key) || bytes.equals("Timestamp", in: key): timestamp = text
+        case 9 where bytes.equals("eventTime", in: key): carriedTime = text
         case 9 where bytes.equals("subsystem", in: key): subsystem = text
         case 9 where bytes.equals("processID", in: key): processID = text
         case 9 where bytes.equals("_HOSTNAME", in: key): hostname = text
         case 10 where bytes.equals("@timestamp", in: key): carriedTime = text
+        case 10 where bytes.equals("timeMillis", in: key) || bytes.equals("created_at", in: key): carriedTime = text
         case 10 where bytes.equals("SYSLOG_PID", in: key): syslogProcess = text
+        case 11 where bytes.equals("epochSecond", in: key): carriedTime = text
         case 11 where bytes.equals("textPayload", in: key) || bytes.equals("stringValue", in: key):
             return carry(text, bytes)
         case 12 where bytes.equals("eventMessage", in: key): eventMessage = text
         case 12 where bytes.equals("timeUnixNano", in: key): carriedTime = text
-        case 13 where bytes.equals("short_message", in: key): return carry(text, bytes)
+        case 12 where bytes.equals("full_message", in: key): return carry(text, bytes)
+        // It may be but the beginning of the full one.
+        case 13 where bytes.equals("short_message", in: key): return carriedLine != nil || carry(text, bytes)
         case 16 where bytes.equals("processImagePath", in: key): processPath = text
         case 17 where bytes.equals("SYSLOG_IDENTIFIER", in: key): syslogIdentifier = text
         case 20 where bytes.equals("__REALTIME_TIMESTAMP", in: key): realtime = text
@@ -208,6 +241,7 @@ struct LogObject {
         Self.copy(&command, bytes, to: &output)
         Self.copy(&structlogEvent, bytes, to: &output)
         Self.copy(&carriedTime, bytes, to: &output)
+        Self.copy(&tag, bytes, to: &output)
         Self.copy(&carriedLine, bytes, to: &output)
     }
 

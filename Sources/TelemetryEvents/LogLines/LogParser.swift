@@ -140,8 +140,10 @@ public struct LogParser: Sendable {
     private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
         parsed.lines.read += 1
         while carrier < carriers.count, carriers[carrier].end <= line.lowerBound { carrier += 1 }
+        if bytes[line.lowerBound] == UInt8(ascii: "["), readRecords(bytes, line) { return }
         var unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
         if unwrapped.isForeign, carrier < carriers.count { readProgram(of: carriers[carrier], bytes, line, &unwrapped) }
+        if unwrapped.isForeign, bytes[line.lowerBound] == UInt8(ascii: "{"), readRecords(bytes, line) { return }
         if unwrapped.isEvent, !unwrapped.isInScratch {
             let host = host(of: unwrapped, bytes)
             if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) || host != pendingHost
@@ -153,6 +155,11 @@ public struct LogParser: Sendable {
             return pending.add(unwrapped.text, line: lineIndex)
         }
         if !pending.isEmpty { decodePendingEvents(bytes) }
+        readWhole(unwrapped, bytes)
+    }
+
+    /// Reads a line, or an event that is in the scratch buffer.
+    private mutating func readWhole(_ unwrapped: UnwrappedLine, _ bytes: Span<UInt8>) {
         guard unwrapped.isInScratch else { return read(unwrapped, bytes) }
         let unescaped = scratch
         if unwrapped.isEvent {
@@ -160,8 +167,65 @@ public struct LogParser: Sendable {
             pendingHost = host(of: unwrapped, unescaped.span)
             decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
         } else {
-            read(unwrapped, unescaped.span)
+            readLines(unwrapped, unescaped.span)
         }
+    }
+
+    /// Reads the records of a line that holds several, such as an array of them; false where none of them is an app's.
+    @inline(never)
+    private mutating func readRecords(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
+        let line = bytes.trimmedLine(line)
+        guard unwrapper.wrapper == nil, !options.takesAllJSON, line.count <= LineUnwrapper.longestLine,
+            LineCursor(line).beginsListOfObjects(bytes) || bytes[line.lowerBound] == UInt8(ascii: "{"),
+            bytes.namesApp(in: line)
+        else { return false }
+        var records = LogRecords(line)
+        var isTaken = false
+        while let record = records.next(bytes) {
+            let unwrapped = unwrapper.unwrap(bytes, record, scratch: &scratch)
+            if unwrapped.isForeign || unwrapped.isEvent && !unwrapped.isInScratch { continue }
+            if !isTaken, !pending.isEmpty { decodePendingEvents(bytes) }
+            isTaken = true
+            readWhole(unwrapped, bytes)
+        }
+        return isTaken
+    }
+
+    /// Reads the lines of a text, as a record holds them; each that is an app's by itself begins another message, of the same
+    /// time and process.
+    private mutating func readLines(_ first: UnwrappedLine, _ bytes: Span<UInt8>) {
+        var line = first
+        var isInScratch = false
+        var start = first.text.lowerBound
+        while let lineFeed = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<first.text.upperBound) {
+            start = lineFeed + 1
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<first.text.upperBound)
+            let header = unwrapper.header
+            var next = unwrapper.unwrapPlain(
+                bytes,
+                bytes.trimmedLine(start..<(end ?? first.text.upperBound)),
+                scratch: &scratch
+            )
+            unwrapper.header = header
+            if next.isForeign || next.isEvent { continue }
+            if !isInScratch {
+                line.text = bytes.trimmedLine(line.text.lowerBound..<lineFeed)
+                read(line, bytes)
+            }
+            next.stamp = next.stamp ?? first.stamp
+            if next.process == 0 { next.process = first.process }
+            if next.platform == .unknown { next.platform = first.platform }
+            isInScratch = next.isInScratch
+            if isInScratch {
+                let unescaped = scratch
+                read(next, unescaped.span)
+            } else {
+                if next.device.isEmpty { next.device = first.device }
+                next.text = next.text.lowerBound..<first.text.upperBound
+                line = next
+            }
+        }
+        if !isInScratch { read(line, bytes) }
     }
 
     /// Takes a foreign line as the message of the program that its carrier names, where an app has a program of that name.

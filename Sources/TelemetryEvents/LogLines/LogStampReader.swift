@@ -82,7 +82,7 @@ struct LogStampReader: Sendable {
     mutating func time(_ bytes: Span<UInt8>, of member: Range<Int>) -> LogStamp? {
         var cursor = LineCursor(member)
         var stamp: LogStamp?
-        return logcatTime(bytes, &cursor, &stamp) ? stamp : Self.wholeEpoch(bytes, member)
+        return logcatTime(bytes, &cursor, &stamp) ? stamp : nil
     }
 
     /// The time of 10, 13, 16 or 19 digits, which are the units of the years 2001 to 2286.
@@ -109,14 +109,130 @@ struct LogStampReader: Sendable {
     @inline(__always)
     mutating func logcatTime(_ bytes: Span<UInt8>, _ cursor: inout LineCursor, _ stamp: inout LogStamp?) -> Bool {
         if cursor.peek(bytes, 2) == UInt8(ascii: "-") {
-            stamp = monthAndDay(bytes, &cursor)
+            stamp = monthAndDay(bytes, &cursor) ?? dayFirst(bytes, &cursor)
             return stamp != nil
         }
         if cursor.peek(bytes, 4) == UInt8(ascii: "-") {
             stamp = dateAndTime(bytes, &cursor)
             return stamp != nil
         }
-        return seconds(bytes, &cursor, &stamp)
+        return otherTime(bytes, &cursor, &stamp)
+    }
+
+    /// Parses a time as loggers and servers write it: `2025/11/15 05:48:00`, `20251115T054800Z`, `15.11.2025 05:48:00`,
+    /// `15 Nov 2025 05:48:00`, `15/Nov/2025:05:48:00 +0000`, or a number of seconds since 1970 or since boot.
+    ///
+    /// Not `11/15/2025`, which may be of the 11th of the 15th month.
+    @inline(never)
+    private func otherTime(_ bytes: Span<UInt8>, _ cursor: inout LineCursor, _ stamp: inout LogStamp?) -> Bool {
+        if let found = yearFirst(bytes, &cursor) ?? basicDateAndTime(bytes, &cursor) ?? dayFirst(bytes, &cursor) {
+            stamp = found
+            return true
+        }
+        if seconds(bytes, &cursor, &stamp) { return true }
+        return epoch(bytes, &cursor, &stamp)
+    }
+
+    /// Parses `2025/11/15 05:48:00`; milliseconds may follow a colon, as CocoaLumberjack writes them.
+    private func yearFirst(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
+        let start = cursor.position
+        guard start + 19 <= cursor.end, bytes[start + 4] == UInt8(ascii: "/"), bytes[start + 7] == UInt8(ascii: "/"),
+            bytes[start + 10] == UInt8(ascii: " "),
+            let year = bytes.decimal(at: start, digits: 4), let month = bytes.decimal(at: start + 5, digits: 2),
+            let day = bytes.decimal(at: start + 8, digits: 2)
+        else { return nil }
+        return time(bytes, at: start + 11, of: (year, month, day), &cursor)
+    }
+
+    /// Parses `20251115T054800Z`.
+    private func basicDateAndTime(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
+        let start = cursor.position
+        guard start + 15 <= cursor.end, bytes[start + 8] == UInt8(ascii: "T"),
+            let year = bytes.decimal(at: start, digits: 4), let month = bytes.decimal(at: start + 4, digits: 2),
+            let day = bytes.decimal(at: start + 6, digits: 2), let hour = bytes.decimal(at: start + 9, digits: 2),
+            let minute = bytes.decimal(at: start + 11, digits: 2),
+            let second = bytes.decimal(at: start + 13, digits: 2), hour <= 23, minute <= 59, second <= 60,
+            let midnight = Self.microseconds(year: year, month: month, day: day)
+        else { return nil }
+        let ahead = LineCursor(start + 15, cursor.end)
+        return stamp(bytes, midnight &+ (hour * 3_600 + minute * 60 + second) &* 1_000_000, ahead, &cursor)
+    }
+
+    /// Parses `15 Nov 2025 05:48:00`, `15/Nov/2025:05:48:00 +0000` and `15.11.2025 05:48:00`.
+    private func dayFirst(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
+        var ahead = cursor
+        guard let day = ahead.digits(bytes), day >= 1, day <= 31 else { return nil }
+        let separator = ahead.peek(bytes)
+        ahead.position += 1
+        let month: Int64
+        switch separator {
+        case UInt8(ascii: " "), UInt8(ascii: "/"), UInt8(ascii: "-"):
+            guard let named = bytes.monthName(at: ahead.position, end: ahead.end) else { return nil }
+            month = named
+            ahead.position += 3
+        case UInt8(ascii: "."):
+            guard ahead.position + 2 <= ahead.end, let number = bytes.decimal(at: ahead.position, digits: 2) else {
+                return nil
+            }
+            month = number
+            ahead.position += 2
+        default: return nil
+        }
+        guard ahead.consume(separator, bytes), ahead.position + 13 <= ahead.end,
+            let year = bytes.decimal(at: ahead.position, digits: 4)
+        else { return nil }
+        ahead.position += 4
+        _ = ahead.consume(UInt8(ascii: ","), bytes)
+        guard ahead.consume(UInt8(ascii: " "), bytes) || ahead.consume(UInt8(ascii: ":"), bytes) else { return nil }
+        return time(bytes, at: ahead.position, of: (year, month, Int64(day)), &cursor)
+    }
+
+    /// Parses `HH:mm:ss`, decimals and a zone behind a date.
+    private func time(
+        _ bytes: Span<UInt8>,
+        at start: Int,
+        of date: (year: Int64, month: Int64, day: Int64),
+        _ cursor: inout LineCursor
+    ) -> LogStamp? {
+        guard start + 8 <= cursor.end, let seconds = bytes.timeOfDay(at: start),
+            let midnight = Self.microseconds(year: date.year, month: date.month, day: date.day)
+        else { return nil }
+        var ahead = LineCursor(start + 8, cursor.end)
+        var microseconds = midnight &+ seconds &* 1_000_000
+        if ahead.peek(bytes) == UInt8(ascii: ":"), ahead.position + 4 <= ahead.end,
+            let milliseconds = bytes.decimal(at: ahead.position + 1, digits: 3)
+        {
+            microseconds &+= milliseconds &* 1_000
+            ahead.position += 4
+        }
+        return stamp(bytes, microseconds, ahead, &cursor)
+    }
+
+    private func stamp(
+        _ bytes: Span<UInt8>,
+        _ microseconds: Int64,
+        _ rest: LineCursor,
+        _ cursor: inout LineCursor
+    ) -> LogStamp? {
+        var ahead = rest
+        var stamp = LogStamp(wallMicroseconds: microseconds)
+        stamp.wallMicroseconds &+= bytes.fraction(&ahead)
+        guard bytes.zone(&ahead, &stamp.offsetSeconds) else { return nil }
+        cursor = ahead
+        return stamp
+    }
+
+    /// Parses the whole seconds, milliseconds, microseconds or nanoseconds since 1970, and a colon behind them.
+    private func epoch(_ bytes: Span<UInt8>, _ cursor: inout LineCursor, _ stamp: inout LogStamp?) -> Bool {
+        var ahead = cursor
+        while ahead.peek(bytes).isDigit { ahead.position += 1 }
+        guard !ahead.peek(bytes).isLetterOrDigit,
+            let found = Self.wholeEpoch(bytes, cursor.position..<ahead.position)
+        else { return false }
+        stamp = found
+        _ = ahead.consume(UInt8(ascii: ":"), bytes)
+        cursor = ahead
+        return true
     }
 
     /// Parses `MM-dd HH:mm:ss`, decimals and a zone.
@@ -134,19 +250,24 @@ struct LogStampReader: Sendable {
         return stamp
     }
 
-    /// Parses `Nov 15 05:48:00` or `Nov 15 2025 05:48:00` with optional decimals; the day may be padded with a space.
+    /// Parses `Nov 15 05:48:00`, `Nov 15 2025 05:48:00` or `Nov 15, 2025, 05:48:00` with optional decimals; the day may be padded with a space.
     mutating func namedMonth(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
         guard let month = bytes.monthName(at: cursor.position, end: cursor.end) else { return nil }
         var ahead = LineCursor(cursor.position + 3, cursor.end)
         guard ahead.consume(UInt8(ascii: " "), bytes) else { return nil }
         ahead.skipSpaces(bytes)
-        guard let day = ahead.digits(bytes), day <= 31, ahead.consume(UInt8(ascii: " "), bytes) else { return nil }
+        guard let day = ahead.digits(bytes), day <= 31 else { return nil }
+        _ = ahead.consume(UInt8(ascii: ","), bytes)
+        guard ahead.consume(UInt8(ascii: " "), bytes) else { return nil }
         ahead.skipSpaces(bytes)
         var year: Int64?
-        if ahead.peek(bytes, 4) == UInt8(ascii: " "), ahead.position + 4 <= ahead.end {
+        if ahead.peek(bytes, 4) == UInt8(ascii: " ") || ahead.peek(bytes, 4) == UInt8(ascii: ","),
+            ahead.position + 4 <= ahead.end
+        {
             year = bytes.decimal(at: ahead.position, digits: 4)
             guard year != nil else { return nil }
             ahead.position += 4
+            _ = ahead.consume(UInt8(ascii: ","), bytes)
             ahead.skipSpaces(bytes)
         }
         guard ahead.position + 8 <= ahead.end, let seconds = bytes.timeOfDay(at: ahead.position),
@@ -210,7 +331,7 @@ extension Span<UInt8> {
         return value &* scale
     }
 
-    /// Consumes an optional `Z`, `UTC`, `+hh:mm`, `+hhmm` or `+hh`, after at most one space.
+    /// Consumes an optional `Z`, `UTC`, `+hh:mm`, `+hhmm` or `+hh`, after at most one space, or `GMT+hhmm` and the like.
     ///
     /// - Returns: whether the time ends here; a letter or digit may not follow directly.
     @inline(__always)
@@ -234,6 +355,10 @@ extension Span<UInt8> {
             else { return isApart }
             ahead.position += 3
             offset = 0
+            let sign = ahead.peek(self)
+            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+                offset = numericOffset(&ahead, isApart: false) ?? shortOffset(&ahead) ?? 0
+            }
         default:
             return isApart || !self[cursor.position].isLetterOrDigit
         }
@@ -261,6 +386,15 @@ extension Span<UInt8> {
         cursor.position = index
         let seconds = Int32(truncatingIfNeeded: hours * 3_600 + minutes * 60)
         return self[start] == UInt8(ascii: "-") ? -seconds : seconds
+    }
+
+    /// Consumes a sign and the one digit of an hour, as in `GMT+1`.
+    private func shortOffset(_ cursor: inout LineCursor) -> Int32? {
+        guard cursor.peek(self, 1).isDigit, !cursor.peek(self, 2).isLetterOrDigit else { return nil }
+        let seconds = Int32(cursor.peek(self, 1) &- 0x30) * 3_600
+        let isWest = cursor.peek(self) == UInt8(ascii: "-")
+        cursor.position += 2
+        return isWest ? -seconds : seconds
     }
 
     /// The month whose three-letter name is here.

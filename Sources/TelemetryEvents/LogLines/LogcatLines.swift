@@ -136,8 +136,8 @@ enum LogcatLongLine {
     }
 }
 
-/// Android Studio's view of logcat: `4242-4260  DNP-FETCH  com.example.app  I  message`, before 2022
-/// `4242-4260/com.example.app I/DNP-FETCH: message`, both after a time.
+/// Android Studio's view of logcat: `4242-4260  DNP-FETCH  com.example.app  I  message`, the same without the app, before
+/// 2022 `4242-4260/com.example.app I/DNP-FETCH: message`, both after a time.
 private enum AndroidStudioLine {
     /// Parses what follows the process id, from the hyphen on; false if the line has another format.
     static func readRest(
@@ -158,8 +158,11 @@ private enum AndroidStudioLine {
         cursor.skipSpaces(bytes)
         let tag = cursor.word(bytes)
         cursor.skipSpaces(bytes)
-        _ = cursor.word(bytes)
-        cursor.skipSpaces(bytes)
+        // The view may hide the name of the app.
+        if !(LogcatTag.isPriority(cursor.peek(bytes)) && cursor.peek(bytes, 1) == UInt8(ascii: " ")) {
+            _ = cursor.word(bytes)
+            cursor.skipSpaces(bytes)
+        }
         guard LogcatTag.isPriority(cursor.peek(bytes)), cursor.peek(bytes, 1) == UInt8(ascii: " ") else { return false }
         cursor.position += 2
         line.process = process

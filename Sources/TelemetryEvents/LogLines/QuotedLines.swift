@@ -34,17 +34,20 @@ extension LineUnwrapper {
             guard !inner.isForeign, !inner.isEvent else { return false }
             if !inner.isInScratch { swap(&plain, &scratch) }
             inner.isInScratch = true
-            inner.stamp = inner.stamp ?? time
+            inner.stamp = inner.stamp ?? time ?? line.stamp
+            if inner.process == 0 { inner.process = line.process }
+            if inner.platform == .unknown { inner.platform = line.platform }
             line = inner
             return true
         }
         return false
     }
 
-    /// The time without quotes that begins the line, or its first value.
+    /// The time without quotes that begins the line, or its first value; not one in a text in quotes.
     private mutating func bareTime(_ bytes: Span<UInt8>, _ range: Range<Int>) -> LogStamp? {
         if let time = stamps.time(bytes, of: range) { return time }
-        guard let sign = bytes.firstIndex(of: UInt8(ascii: "="), in: range) else { return nil }
+        let quote = bytes.firstIndex(of: UInt8(ascii: "\""), in: range) ?? range.upperBound
+        guard let sign = bytes.firstIndex(of: UInt8(ascii: "="), in: range.lowerBound..<quote) else { return nil }
         return stamps.time(bytes, of: sign + 1..<range.upperBound)
     }
 }
@@ -118,6 +121,8 @@ private struct QuotedTexts {
         guard index >= start else { return true }
         switch bytes[index] {
         case UInt8(ascii: ","): return true
+        // The console of a web view: `[INFO:CONSOLE(12)] "text", source: https://...`.
+        case UInt8(ascii: "]"): return index > start && bytes[index - 1] == UInt8(ascii: ")")
         case UInt8(ascii: "="): return index == quote - 1 && isKey(bytes, before: index)
         case UInt8(ascii: ":"):
             let isQuoted = index > start && bytes[index - 1] == UInt8(ascii: "\"")

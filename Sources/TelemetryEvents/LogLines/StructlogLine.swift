@@ -10,7 +10,7 @@ enum StructlogLine {
         into line: inout UnwrappedLine
     ) {
         guard let message = object.structlogEvent else { return }
-        line.stamp = object.timestamp.flatMap { stamps.time(bytes, of: $0) }
+        line.stamp = (object.timestamp ?? object.carriedTime).flatMap { stamps.time(bytes, of: $0) }
         line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
 

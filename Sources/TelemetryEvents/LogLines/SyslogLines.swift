@@ -148,7 +148,7 @@ enum JournalShortLine {
 
     /// Consumes the weekday that `short-full` writes before the date.
     static func skipWeekday(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
-        guard cursor.peek(bytes, 3) == UInt8(ascii: " "), cursor.peek(bytes, 4).isDigit else { return false }
+        guard cursor.peek(bytes, 3) == UInt8(ascii: " "), cursor.peek(bytes, 4).isLetterOrDigit else { return false }
         switch bytes.paddedWord(at: cursor.position) & 0xFF_FFFF | 0x20_2020 {
         case 0x6E_6F6D, 0x65_7574, 0x64_6577, 0x75_6874, 0x69_7266, 0x74_6173, 0x6E_7573:  // mon, tue ... sun
             cursor.position += 4

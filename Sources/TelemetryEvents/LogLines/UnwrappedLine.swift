@@ -73,10 +73,9 @@ extension UnwrappedLine {
         if let marker = bytes.opening(at: cursor.position, end: cursor.end) {
             read(marker, bytes, cursor.end)
         } else if let marker = bytes.firstMarker(in: cursor.rest),
-            LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
+            Self.isField(marker, bytes) || LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
         {
-            preamble = cursor.position..<marker.start
-            read(marker, bytes, cursor.end)
+            read(marker, behind: cursor, bytes)
         } else {
             findObject(bytes, cursor)
         }
@@ -115,11 +114,34 @@ extension UnwrappedLine {
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start)
         {
-            preamble = cursor.position..<marker.start
-            read(marker, bytes, cursor.end)
+            read(marker, behind: cursor, bytes)
         } else {
             text = cursor.rest
         }
+    }
+
+    /// Whether a marker begins a field of CSV without quotes (RFC 4180), which holds no comma.
+    private static func isField(_ marker: LogMarker, _ bytes: Span<UInt8>) -> Bool {
+        marker.start > 0 && isSeparator(bytes[marker.start - 1])
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";") }
+
+    /// Reads the message after a marker that something stands before: it ends with a field of CSV, or where a quote does.
+    private mutating func read(_ marker: LogMarker, behind start: LineCursor, _ bytes: Span<UInt8>) {
+        preamble = start.position..<marker.start
+        guard let last = preamble.last else { return read(marker, bytes, start.end) }
+        var end = start.end
+        let before = bytes[last]
+        if Self.isSeparator(before) {
+            // Behind the commas of a message there is a space.
+            var index = marker.end
+            while index < end, bytes[index] != before || index + 1 < end && bytes[index + 1] == 0x20 { index += 1 }
+            end = index
+        } else if before == UInt8(ascii: "'") || before == UInt8(ascii: "`"), bytes[end - 1] == before {
+            end -= 1
+        }
+        read(marker, bytes, end)
     }
 
     /// Reads the message after a marker.
@@ -199,6 +221,8 @@ enum LogPreamble {
     static func isPreamble(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
         guard let last = word.last, let first = word.first else { return true }
         if bytes[last] == UInt8(ascii: ":") || bytes[first].isDigit || isLevel(bytes, word) { return true }
+        // The console of Cordova: `index.js: Line 12 : text`.
+        if bytes.equals("Line", in: word) { return true }
         for index in word where bytes[index].isLetterOrDigit { return false }
         return true
     }

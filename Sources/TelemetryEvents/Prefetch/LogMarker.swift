@@ -154,8 +154,8 @@ extension Span<UInt8> {
     private static func endsPrefix(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, UInt8(ascii: ":"), UInt8(ascii: "]"), UInt8(ascii: ")"), UInt8(ascii: ">"),
-            UInt8(ascii: "|"),
-            UInt8(ascii: "-"):
+            UInt8(ascii: "|"), UInt8(ascii: "-"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "'"),
+            UInt8(ascii: "`"):
             true
         default: false
         }
