@@ -237,7 +237,7 @@ struct Unreachable: Error, Equatable {
         case is HTTPParserError: self.init(reason: "its answer is not HTTP")
         case let error as NIOSSLError where error.isAboutTrust:
             self.init(
-                reason: "its certificate is not trusted, or its time is over; name its authority with --ca",
+                reason: "its certificate is not trusted, or has expired; name its authority with --ca",
                 isFinal: true
             )
         case is NIOSSLExtraError:

@@ -310,7 +310,7 @@ extension ExportConnection.Broken {
             case let error as IOError: Self.words(error.errnoCode)
             case is HTTPParserError: "its answer is not HTTP"
             case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
-                "TLS failed: its certificate is not trusted, or its time is over"
+                "TLS failed: its certificate is not trusted, or has expired"
             case is NIOSSLExtraError: "TLS failed: its certificate is for another name"
             case is NIOSSLError, is BoringSSLError: "TLS failed, or it does not want this client"
             case let error as NIOHTTP1ProxyConnectHandler.Error: Self.words(ofProxy: error)

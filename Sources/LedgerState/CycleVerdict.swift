@@ -18,7 +18,7 @@ package struct CycleVerdict: Equatable, Sendable {
     package var schedule: UInt64?
     /// The outcome of the cycle.
     package var outcome: CycleOutcome
-    /// The reason of the last failed attempt; nil without a failure.
+    /// The reason of the first failed attempt; nil without a failure.
     package var failureReason: FailureReason?
     /// The broken rules, each once.
     package var violations: [CycleViolation]

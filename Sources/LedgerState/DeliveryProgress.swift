@@ -109,6 +109,9 @@ package final class DeliveryProgress: Sendable {
         state.withLock { ($0.saved, $0.lag.since(behind: $0.saved.position.sequence)) }
     }
 
+    /// How long the oldest event behind the saved position has waited, in microseconds; nil where none waits.
+    package var waitingMicroseconds: Int64? { waiting.since.map { age(since: $0) } }
+
     /// How long an event has waited since a time of the monotonic clock, in microseconds, at least one.
     package func age(since: Int64) -> Int64 { max(now &- since, 1) }
 

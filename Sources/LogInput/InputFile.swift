@@ -63,8 +63,9 @@ package struct InputFile: ~Copyable {
             close(directory)
             throw InputError(
                 input: path,
-                problem: "it is a directory; name a file in it, and for a .logarchive run "
-                    + "`log show --archive \(path) --style ndjson | dnp-telemetry validate -`"
+                problem: path.hasSuffix(".logarchive")
+                    ? "it is a directory; run `log show --archive \(path) --style ndjson | dnp-telemetry validate -`"
+                    : "it is a directory; name the files in it"
             )
         }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -105,8 +105,8 @@ package enum Advice {
             ]
         case .missedWindow:
             [
-                "iOS may run a task 15 minutes late or never: check that \(backgroundRefresh), Low Power Mode, and that "
-                    + "the app was not force-quit. Single ones are no bug.",
+                "The system may run a task 15 minutes late or never. On iOS check that \(backgroundRefresh), Low Power Mode, "
+                    + "and that the app was not force-quit; on Android its battery optimisation. Single ones are no bug.",
                 "Check that the notification fell back to an on-demand fetch.",
             ]
         case .executedAfterNotification:
@@ -205,7 +205,8 @@ package enum Advice {
 
     private static let refusal = [
         "BGTaskSchedulerErrorDomain Code=1 (notPermitted) is expected on a simulator and no bug: fire the task with "
-            + "Xcode's Debug > Simulate Background Fetch, or test on a device.",
+            + "Xcode's Debug > Simulate Background Fetch, after which executed_without_scheduled is none either, or test on a "
+            + "device.",
         "On a device check that \(backgroundRefresh).", identifiers,
     ]
     private static let backgroundRefresh = "Background App Refresh is on in the Settings of the app"

@@ -209,7 +209,7 @@ struct JudgedInput: Sendable {
     var note: String? {
         if doubts.isEmpty { return nil }
         return "\(PlainText.line(name)) looks like the log of several devices (\(doubts)); "
-            + "give each device's log as a file of its own"
+            + "if it is of one, what is judged stands; else give each device's log as a file of its own"
     }
 }
 

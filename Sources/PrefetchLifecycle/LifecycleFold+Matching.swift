@@ -160,7 +160,7 @@ extension LifecycleFold {
         base: Timestamp,
         _ lookup: EventWindow.CycleLookup = EventWindow.CycleLookup()
     ) -> Int {
-        if cycles.count >= min(limits.openCycles >> halvings, SlotIndex.slotLimit), cycles.count > 0 {
+        if cycles.count >= openCycleLimit, cycles.count > 0 {
             evict(evictionCandidate)
         }
         let slot = cycles.open(address, base: base)

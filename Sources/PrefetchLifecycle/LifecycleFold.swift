@@ -92,14 +92,20 @@ public struct LifecycleFold: Sendable {
     }
 
     /// Halves the limits of the state from here on: `halvings` times those of cycles and installations, and three times
-    /// less those of identities, which take less space and keep events from being counted twice.
+    /// fewer that of identities, which take less space and keep events from being counted twice.
     ///
     /// The ledger records it, because what is evicted depends on it. State beyond the new limits is evicted one by one.
     public mutating func halveLimits(_ halvings: Int) {
         self.halvings = min(max(halvings, 0), Self.maximumHalvings)
         installations.limit(to: limits.installations >> self.halvings)
-        identities.limit(to: limits.identities >> max(0, self.halvings - 3))
+        identities.limit(to: identityLimit)
     }
+
+    /// How many cycles may be open.
+    public var openCycleLimit: Int { min(limits.openCycles >> halvings, SlotIndex.slotLimit) }
+
+    /// How many identities may be remembered: their limit is halved three times fewer than the others.
+    public var identityLimit: Int { limits.identities >> max(0, halvings - 3) }
 
     /// The most that limits are halved.
     public static let maximumHalvings = 15

@@ -250,7 +250,7 @@ struct Simulate: AsyncParsableCommand {
             text += "  \(name)\(String(repeating: " ", count: max(1, 26 - name.utf8.count)))\(summary)\n"
         }
         for scenario in FleetScenario.allCases { row(scenario.name, scenario.summary) }
-        text += "\nFaults\n"
+        text += "\nFaults, by the share (0 to 1)\n"
         for kind in FleetFaults.kinds { row(kind.name, kind.summary) }
         text += "\nHabits of everyday, by default or like a log\n"
         for habit in habits.listing { row(habit.name, habit.summary) }

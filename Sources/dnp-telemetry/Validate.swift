@@ -35,7 +35,7 @@ struct Validate: ParsableCommand {
 
             EXIT STATUS
               0   coherent, and every requirement met
-              1   incoherent, no cycle and no run, or a requirement, a scenario or the sequence unmet
+              1   incoherent, or nothing to judge, or a requirement or a check unmet
               2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """

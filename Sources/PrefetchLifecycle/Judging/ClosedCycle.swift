@@ -14,7 +14,7 @@ public struct ClosedCycle: Sendable {
     public var outcome: CycleOutcome
     /// The first time of each stage.
     public var stages: CycleStages
-    /// The reason of its last failed attempt; nil without a failure.
+    /// The reason of its first failed attempt; nil without a failure.
     public var failureReason: FailureReason?
     /// Its violations, each rule once, in the order of `ViolationKind`.
     public var violations: [CycleViolation]

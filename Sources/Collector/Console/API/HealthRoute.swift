@@ -105,10 +105,9 @@ struct HealthRoute: Sendable {
         _ statistics: LedgerStatistics,
         to json: inout JSONWriter
     ) {
-        let limits = LifecycleLimits()
         let rows: [(name: String, used: Int, limit: Int, unit: String)] = [
-            ("open cycles", snapshot.openCycles, limits.openCycles, "cycles"),
-            ("remembered identities", snapshot.rememberedIdentities, limits.identities, "identities"),
+            ("open cycles", snapshot.openCycles, snapshot.openCycleLimit, "cycles"),
+            ("remembered identities", snapshot.rememberedIdentities, snapshot.identityLimit, "identities"),
             ("cycles in the console", snapshot.cycles.count, snapshot.cycles.limit, "cycles"),
             ("live streams", feed.live.openStreams, LiveEvents.maximumStreams, "streams"),
         ]
@@ -158,6 +157,20 @@ struct HealthRoute: Sendable {
         }
     }
 
+    /// Says that the journal takes nothing, where an event has waited for longer than a busy one lets it.
+    ///
+    /// - Parameter waiting: how long the oldest event has waited, in microseconds.
+    static func warning(ofJournal waiting: Int64) -> (title: String, detail: String)? {
+        guard waiting >= journalPatience else { return nil }
+        return (
+            "The journal takes no events",
+            "The oldest has waited for \(waiting / 1_000_000) s. None is lost: all wait in the ledger. Look at "
+                + "systemctl status systemd-journald."
+        )
+    }
+
+    private static let journalPatience: Int64 = 30_000_000
+
     private func warnings(_ snapshot: ConsoleFeed.Snapshot, _ ledger: EventLedger) -> [(title: String, detail: String)]
     {
         var warnings: [(title: String, detail: String)] = []
@@ -177,7 +190,10 @@ struct HealthRoute: Sendable {
                 )
             )
         }
-        if !status.readiness.isReady { warnings.append(("The service stops", "It takes no new events.")) }
+        if let waiting = status.journal?.waitingMicroseconds, let warning = Self.warning(ofJournal: waiting) {
+            warnings.append(warning)
+        }
+        if !status.readiness.isReady { warnings.append(("The service is stopping", "It takes no new events.")) }
         return warnings
     }
 }

@@ -23,6 +23,9 @@ final class ConsoleFeed: Sendable {
         let accounts: IngestAccounts
         let openCycles: Int
         let rememberedIdentities: Int
+        /// How many cycles may be open now, and how many identities be remembered.
+        let openCycleLimit: Int
+        let identityLimit: Int
     }
 
     let live: LiveEvents
@@ -73,7 +76,9 @@ final class ConsoleFeed: Sendable {
                 recent: index.counts,
                 accounts: projection.accounts,
                 openCycles: projection.fold.openCycles,
-                rememberedIdentities: projection.fold.rememberedIdentities
+                rememberedIdentities: projection.fold.rememberedIdentities,
+                openCycleLimit: projection.fold.openCycleLimit,
+                identityLimit: projection.fold.identityLimit
             )
             feed.latest.withLock { $0 = snapshot }
         }

@@ -29,7 +29,7 @@ const ERRORS = {
   ],
   recovering: ["recovering", "The service reads its ledger after a start. This page goes on when it is ready."],
   busy: ["busy", "The service is busy. This page tries again by itself."],
-  access: ["no access", "You may not read cycles and events here. Sign in with the role read, and reload the page."]
+  access: ["no access", "You may not read cycles and events here. Sign in as a user who may read the console (console-users), and reload the page."]
 };
 
 const [main, statusLine, banner, zone] = ["main", "status", "banner", "zone"].map(id => document.getElementById(id));

@@ -30,7 +30,7 @@ function summary({accounts = [], warnings = [], ready, version, startedAt}) {
   const wrong = accounts.filter(account => !account.balanced).length;
   const state =
     ready === false
-      ? ["warn", "Not ready yet"]
+      ? ["warn", "The service is stopping"]
       : [warnings.length > 0 ? "warn" : "good", "Every event is accounted for"];
   const [tone, text] = wrong > 0 ? ["bad", `${counted(wrong, "account")} out of balance`] : state;
   return [

@@ -48,7 +48,7 @@ export function open(app) {
       : say("good", "Listening. The stream closes while this page is hidden.");
   const showCounts = () => {
     const warnings = [
-      leftOut > 0 && ` · ${count(leftOut)} left out, since they came faster than a person reads`,
+      leftOut > 0 && ` · ${count(leftOut)} stored and not shown, since they came faster than a person reads; find them on the page of their cycle`,
       isPaused && ` · paused, ${count(whilePaused)} came since`
     ];
     const kept = shown > KEPT_ROWS ? `, the newest ${KEPT_ROWS} stay` : "";

@@ -48,7 +48,7 @@ export function open(app) {
     const window = `From the earliest begin to the execution; the window is ${duration(startDelay?.limitSeconds)}.`;
     const late = {violation: "missed_window"};
     fill("delay", startDelay, () => limited(startDelay, "Start delay", window, "later", late));
-    const tolerated = `From the planned time to the delivery; iOS tolerates ${drift?.limitSeconds} s.`;
+    const tolerated = `From the planned time to the delivery; ${drift?.limitSeconds} s are tolerated on iOS, 60 s on Android.`;
     const off = {violation: "drift_exceeded"};
     fill("drift", drift, () => limited(drift, "Notification drift", tolerated, "over", off));
     fill("failures", [day.failures, day.from], () => failures(day));
@@ -113,7 +113,7 @@ function funnel(day, total) {
   const about = [
     "How far each scheduled prefetch came, ",
     windowName(day),
-    ". A number leads to its cycles, those that closed last first."
+    ". The numbers count events, also of cycles that are still open; each leads to its closed cycles, the last ones first."
   ];
   const judge = h("a", {href: "/judge"}, "judge a log here");
   const none = h(
