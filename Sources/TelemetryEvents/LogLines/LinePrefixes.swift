@@ -16,13 +16,16 @@ extension LineUnwrapper {
     }
 
     /// Reads a line of any wrapper behind a prefix, where it is an app's.
+    ///
+    /// - Returns: whether it names an app anywhere.
     @inline(never)
-    mutating func readBehindPrefix(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) {
-        guard bytes.namesApp(in: range) else { return }
+    mutating func readBehindPrefix(_ bytes: Span<UInt8>, _ range: Range<Int>, into line: inout UnwrappedLine) -> Bool {
+        guard bytes.namesApp(in: range) else { return false }
         var places = LinePrefixes(range)
         while let place = places.next(bytes) {
-            if readInner(bytes, LineCursor(place, range.upperBound), into: &line) { return }
+            if readInner(bytes, LineCursor(place, range.upperBound), into: &line) { break }
         }
+        return true
     }
 
     /// Whether something else that is no marker follows a time such as `2026-03-02T03:04:05Z`, which may be that of a build

@@ -155,8 +155,10 @@ struct LineUnwrapper: Sendable {
         readText(bytes, cursor, into: &line)
         readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
         if mayHavePrefix(line, bytes, range), !readQuoted(bytes, range, scratch: &scratch, into: &line) {
-            readBehindPrefix(bytes, range, into: &line)
-            if line.isForeign || line.stamp == nil { readSpelled(bytes, range, scratch: &scratch, into: &line) }
+            let namesApp = readBehindPrefix(bytes, range, into: &line)
+            if namesApp, line.isForeign || line.stamp == nil {
+                readSpelled(bytes, range, scratch: &scratch, into: &line)
+            }
         }
         guard line.isForeign else { return }
         if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
