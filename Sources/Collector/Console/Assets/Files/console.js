@@ -29,7 +29,10 @@ const ERRORS = {
   ],
   recovering: ["recovering", "The service reads its ledger after a start. This page goes on when it is ready."],
   busy: ["busy", "The service is busy. This page tries again by itself."],
-  access: ["no access", "You may not read cycles and events here. Sign in as a user who may read the console (console-users), and reload the page."]
+  access: [
+    "no access",
+    "You may not read the console. Sign in as one of its users (console-users), and reload the page."
+  ]
 };
 
 const [main, statusLine, banner, zone] = ["main", "status", "banner", "zone"].map(id => document.getElementById(id));

@@ -48,7 +48,7 @@ export function open(app) {
       : say("good", "Listening. The stream closes while this page is hidden.");
   const showCounts = () => {
     const warnings = [
-      leftOut > 0 && ` · ${count(leftOut)} stored and not shown, since they came faster than a person reads; find them on the page of their cycle`,
+      leftOut > 0 && ` · ${count(leftOut)} stored and not shown, since more came than a person reads`,
       isPaused && ` · paused, ${count(whilePaused)} came since`
     ];
     const kept = shown > KEPT_ROWS ? `, the newest ${KEPT_ROWS} stay` : "";
