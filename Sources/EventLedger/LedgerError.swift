@@ -67,7 +67,8 @@ extension LedgerError: CustomStringConvertible {
         case .refused(let detail):
             "refused: \(detail)"
         case .other(let code, let message):
-            "the ledger failed with code \(code): \(message)"
+            // Below 0 is the number of an error whose text the message has.
+            code < 0 ? "the ledger failed: \(message)" : "the ledger failed with code \(code): \(message)"
         }
     }
 }

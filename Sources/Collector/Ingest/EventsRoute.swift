@@ -202,7 +202,9 @@ struct EventsRoute: Sendable {
     ) throws(Problem) -> BatchIdentity? {
         guard let name = HTTPField.Name("Idempotency-Key"), let value = request.headers[name] else { return nil }
         let key = Array(value.utf8)
-        guard (1...256).contains(key.count) else { throw .unusableIdempotencyKey }
+        guard request.headers[values: name].count == 1, (1...256).contains(key.count) else {
+            throw .unusableIdempotencyKey
+        }
         let (installation, source) = (sender.installation, sender.source)
         return BatchIdentity(
             key: identityKey.batch(idempotencyKey: key.span, of: installation, from: source),
@@ -261,7 +263,9 @@ private struct Sender {
     private static func id(in header: String, _ request: Request) throws(Problem) -> [UInt8]? {
         guard let name = HTTPField.Name(header), let value = request.headers[name] else { return nil }
         let id = Array(value.trimmed.utf8)
-        guard (1...longestId).contains(id.count) else { throw .unusableId(header: header, longest: longestId) }
+        guard request.headers[values: name].count == 1, (1...longestId).contains(id.count) else {
+            throw .unusableId(header: header, longest: longestId)
+        }
         return id
     }
 }

@@ -17,7 +17,7 @@ extension Problem {
         status: .badRequest,
         type: "idempotency-key",
         title: "Unusable Idempotency-Key",
-        detail: "Expected an Idempotency-Key of 1 to 256 bytes."
+        detail: "Expected one Idempotency-Key of 1 to 256 bytes."
     )
 
     static func unusableId(header: String, longest: Int) -> Problem {

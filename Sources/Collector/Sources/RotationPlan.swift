@@ -41,14 +41,17 @@ struct RotationPlan {
     }
 
     /// The generations that were written since a time, oldest first, without known ones and copies of what was read.
+    ///
+    /// A file that has a name like the one that the rotation gave to what was read is a generation, too.
     func generations(
         writtenSince time: Int64,
         besides known: Set<FileIdentity>,
         after position: FilePosition
     ) -> [Sibling] {
-        siblings.filter { sibling in
+        let given = original(of: position).flatMap { name.shape($0.name) }
+        return siblings.filter { sibling in
             sibling.status.modified >= time && sibling.status.size > 0
-                && name.isGeneration(sibling.name)
+                && (name.isGeneration(sibling.name) || given != nil && name.shape(sibling.name) == given)
                 && !neighbours.contains(sibling)
                 && !known.contains(sibling.status.identity)
                 && !isCopy(sibling.status.identity, of: position)
@@ -83,6 +86,17 @@ struct RotationName {
 
     /// Whether a file of this name may be a generation of the base, not compressed and not the base itself.
     func isGeneration(_ name: String) -> Bool { middle(of: name) != nil }
+
+    /// What follows the stem of the base in a name, with a 0 for each number, which generations have in common: `.0.log` of
+    /// `device.17.log`; nil for the base and for names that do not begin like it.
+    func shape(_ name: String) -> String? {
+        guard name != base, name.hasPrefix(stem) else { return nil }
+        var shape = ""
+        for character in name.dropFirst(stem.count) {
+            if !("0"..."9" ~= character) { shape.append(character) } else if shape.last != "0" { shape.append("0") }
+        }
+        return shape
+    }
 
     /// Whether the first of two generations with the same time is older: higher numbers are older, later dates newer.
     func isOlder(_ first: String, _ second: String) -> Bool {

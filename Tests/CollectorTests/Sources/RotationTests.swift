@@ -204,6 +204,24 @@ struct RotationTests {
         #expect(log.lines.count == 3)
     }
 
+    @Test("a followed file renamed in another way is read with those renamed like it", arguments: [false, true])
+    func renamedOtherwise(restarts: Bool) throws {
+        let log = try LogDirectory()
+        try log.append("other\n", to: "device.7.log")
+        try log.append("one\n")
+        log.look()
+        try log.append("two\n")
+        try log.rename("device.log", "device.0.log")
+        try log.append("three\n")
+        try log.rename("device.log", "device.1.log")
+        try log.append("other\n", to: "device.errors.2.log")
+        try log.append("four\n")
+        if restarts { log.restart() }
+        log.settle()
+        #expect(log.lines == ["one", "two", "three", "four"])
+        #expect(!log.notices.contains(.lostRest))
+    }
+
     @Test("a followed file of another name beside it is left alone")
     func neighbours() throws {
         let log = try LogDirectory()

@@ -56,6 +56,20 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a key or an id that comes twice is refused")
+    func repeatedHeaders() async throws {
+        try await withService { service in
+            let client = await service.client
+            for name in ["Idempotency-Key", "X-Installation-Id", "X-Source-Id"] {
+                let headers = HTTPHeaders([(name, "a"), (name, "b")])
+                let answer = try await client.post(batch.ndjson, headers: headers)
+                #expect(answer.status == 400, "\(name)")
+                #expect(try answer.problem().detail.hasPrefix("Expected"))
+            }
+            #expect(try await client.metrics().sum("dnp_telemetry_events_accepted_total") == 0)
+        }
+    }
+
     @Test("a batch of another installation or source is no repeat, with the same key and the same body")
     func batchOfAnother() async throws {
         let body = Array(
