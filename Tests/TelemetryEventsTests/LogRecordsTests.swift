@@ -54,7 +54,7 @@ struct LogRecordsTests {
         arguments: [
             "2025-11-15T05:50:00Z,phone,\(execution)", "2025-11-15T05:50:00Z;phone;\(execution)",
             "2025-11-15T05:50:00Z,\(execution),phone,App", "\"2025-11-15T05:50:00Z\",\"phone\",\(execution)",
-            "phone,2025-11-15T05:50:00Z,\(execution)",
+            "phone,2025-11-15T05:50:00Z,\(execution)", "2025-11-15T05:50:00Z,the phone of the team,\(execution)",
         ]
     )
     func readsFields(line: String) throws {
