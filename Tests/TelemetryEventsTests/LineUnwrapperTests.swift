@@ -49,7 +49,8 @@ struct LineUnwrapperTests {
     /// What build servers, container runtimes, `grep -n` and people put before a line.
     static let prefixes = [
         "2026-03-02T03:04:05.1234567Z ", "2026-03-02T03:04:05.123456789Z stdout F ", "[2026-03-02T03:04:05.123Z] ",
-        "app-1  | ", "[logcat] ", "[05:40:00]: ▸ ", "> ", "12:", "logcat.txt:", "logcat.txt:12:",
+        "app-1  | ", "[logcat] ", "[05:40:00]: ▸ ", "> ", ">", "(", "`", "* `", "\u{200B}", "12:", "logcat.txt:",
+        "logcat.txt:12:",
         "build\tRun the tests on a device\t", "build\tUNKNOWN STEP\t2026-03-02T03:04:05.1234567Z ",
     ]
 

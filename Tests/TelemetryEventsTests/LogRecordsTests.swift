@@ -173,6 +173,13 @@ struct LogRecordsTests {
         }
     }
 
+    @Test("a line with no-break spaces is read as one with spaces")
+    func readsNoBreakSpaces() throws {
+        let line = "2025-11-15T05:50:00Z \(Self.execution)"
+        try expectSame(line.replacing(" ", with: "\u{A0}"), as: line)
+        try expectSame("2025-11-15T05:50:00Z\u{A0}\(Self.execution)", as: line)
+    }
+
     @Test("a document of records gives a line for each, in the place of its own")
     func flattensDocuments() throws {
         func lines(_ document: String) -> String? {

@@ -24,12 +24,20 @@ enum ANSISequences {
         return isInRest || found[0] | found[1] != 0
     }
 
-    /// The range with escapes for those that are spelled `#033[` or `^[[`; nil where there is none.
+    /// The range as it was before something passed it on: with escapes for those that are spelled `#033[` or `^[[`, with
+    /// spaces for no-break spaces; nil where there is neither.
     static func unspelled(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8]? {
         let spellings: [StaticString] = ["#033[", "^[["]
         var raw: [UInt8] = []
+        var isChanged = false
         var index = range.lowerBound
         while index < range.upperBound {
+            if bytes[index] == 0xC2, index + 1 < range.upperBound, bytes[index + 1] == 0xA0 {
+                isChanged = true
+                raw.append(UInt8(ascii: " "))
+                index += 2
+                continue
+            }
             let spelling =
                 bytes[index] != UInt8(ascii: "#") && bytes[index] != UInt8(ascii: "^")
                 ? nil
@@ -38,6 +46,7 @@ enum ANSISequences {
                         && bytes.equals($0, in: index..<index + $0.utf8CodeUnitCount)
                 }
             if let spelling {
+                isChanged = true
                 raw += [escape, UInt8(ascii: "[")]
                 index += spelling.utf8CodeUnitCount
             } else {
@@ -45,7 +54,7 @@ enum ANSISequences {
                 index += 1
             }
         }
-        return raw.contains(escape) ? raw : nil
+        return isChanged ? raw : nil
     }
 
     /// Appends the range without its sequences; a truncated sequence drops the rest.

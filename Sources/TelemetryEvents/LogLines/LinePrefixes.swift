@@ -94,7 +94,8 @@ extension LineUnwrapper {
 
 /// The places where a line may begin that was passed on.
 ///
-/// A prefix is a preamble as loggers write it, with at most two words of its own; between tabs it may be any text.
+/// A prefix is a preamble as loggers write it, with at most two words of its own; between tabs it may be any text. The line may
+/// begin right behind a quote or a parenthesis that opens.
 private struct LinePrefixes {
     /// How far into the line the other may begin.
     private static let reach = 256
@@ -103,6 +104,8 @@ private struct LinePrefixes {
     private var cursor: LineCursor
     private let limit: Int
     private var plainWords = 0
+    /// Whether the last place was right behind an opening, in the middle of a part.
+    private var isOpened = false
 
     init(_ line: Range<Int>) {
         cursor = LineCursor(line)
@@ -112,6 +115,11 @@ private struct LinePrefixes {
     /// The next such place; nil where there is no other.
     mutating func next(_ bytes: Span<UInt8>) -> Int? {
         let start = cursor.position
+        if !isOpened, let opened = placeBehindOpening(bytes) {
+            isOpened = true
+            return opened
+        }
+        isOpened = false
         skipPart(bytes)
         if plainWords > Self.mostPlainWords {
             guard cursor.skip(through: UInt8(ascii: "\t"), bytes) else { return nil }
@@ -122,6 +130,20 @@ private struct LinePrefixes {
             cursor.position += 1
         }
         return cursor.position > start && cursor.position < limit ? cursor.position : nil
+    }
+
+    /// The place behind what opens a quote or a parenthesis here, such as `>` or `(`; nil where nothing does.
+    private func placeBehindOpening(_ bytes: Span<UInt8>) -> Int? {
+        var index = cursor.position
+        while index < limit, Self.opens(bytes[index]) { index += 1 }
+        return index > cursor.position && index < limit ? index : nil
+    }
+
+    private static func opens(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ">"), UInt8(ascii: "("), UInt8(ascii: "`"), UInt8(ascii: "'"), UInt8(ascii: "\""): true
+        default: byte >= 0x80
+        }
     }
 
     /// Skips text in brackets, or a word up to its end or to a colon within it.

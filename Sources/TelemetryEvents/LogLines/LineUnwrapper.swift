@@ -13,8 +13,8 @@ struct LineUnwrapper: Sendable {
     /// Whether all JSON that is no record of a log is meant as events.
     let takesAllJSON: Bool
     var stamps = LogStampReader()
-    /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
-    var header: UnwrappedLine?
+    /// What an earlier line says of the next ones; it outlives a chunk of input.
+    var header: LineHeader?
     /// How many prefixes the line that is read stands behind: 0 to 2.
     var prefixes = 0
     private var plain: [UInt8] = []
@@ -79,7 +79,8 @@ struct LineUnwrapper: Sendable {
         return unwrapped
     }
 
-    /// Reads a line with ANSI sequences whose escapes are spelled, as rsyslog (`#033[0m`) and terminals (`^[[0m`) do.
+    /// Reads a line with ANSI sequences whose escapes are spelled, as rsyslog (`#033[0m`) and terminals (`^[[0m`) do, or with
+    /// no-break spaces, as pages do.
     @inline(never)
     private mutating func readSpelled(
         _ bytes: Span<UInt8>,
@@ -146,9 +147,7 @@ struct LineUnwrapper: Sendable {
         into line: inout UnwrappedLine
     ) {
         let cursor = LineCursor(range)
-        if header != nil, readAfterHeader(bytes, cursor, into: &line) {
-            return readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
-        }
+        if header != nil, readAfterHeader(bytes, range, scratch: &scratch, into: &line) { return }
         if cursor.peek(bytes) == UInt8(ascii: "{") {
             return readObject(bytes, range, scratch: &scratch, into: &line)
         }
@@ -272,7 +271,7 @@ struct LineUnwrapper: Sendable {
             line.findMessage(bytes, start)
             return
         }
-        header = LogcatLongLine.header(bytes, cursor, stamp: line.stamp)
+        header = LogcatLongLine.header(bytes, cursor, stamp: line.stamp).map { .logcat($0) }
         if header == nil {
             _ = cursor.consume(UInt8(ascii: "]"), bytes)
             if isPassedOn(bytes, from: start.position + 1, cursor), readPassedOn(bytes, cursor, into: &line) { return }
@@ -289,6 +288,9 @@ struct LineUnwrapper: Sendable {
     ) {
         if first == UInt8(ascii: "<") {
             if readSyslog(bytes, start, into: &line) { return }
+        } else if first == UInt8(ascii: "_"), let time = JournalEntryLine.time(bytes, start) {
+            header = .journal(time)
+            return
         } else if LogcatTag.isPriority(first),
             start.peek(bytes, 1) == UInt8(ascii: "/") || start.peek(bytes, 1) == UInt8(ascii: "(")
         {
@@ -310,15 +312,37 @@ struct LineUnwrapper: Sendable {
         line.findMessage(bytes, start)
     }
 
-    /// Reads a line after a header of `logcat -v long`.
+    /// Reads a line after a header.
     ///
-    /// - Returns: whether the line belongs to its message or ends it.
+    /// - Returns: whether the line belongs to what the header begins, or ends it.
+    @inline(never)
     private mutating func readAfterHeader(
         _ bytes: Span<UInt8>,
-        _ cursor: LineCursor,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) -> Bool {
-        guard let header else { return false }
+        switch header {
+        case .logcat(let header):
+            guard readLong(bytes, LineCursor(range), header, into: &line) else { return false }
+            readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
+        case .journal(let stamp):
+            guard readField(bytes, LineCursor(range), stamp, into: &line) else { return false }
+            readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
+            // It may be one of the service's own entries.
+            if line.isEvent { line = UnwrappedLine() }
+        case nil: return false
+        }
+        return true
+    }
+
+    /// Reads a line after a header of `logcat -v long`.
+    private mutating func readLong(
+        _ bytes: Span<UInt8>,
+        _ cursor: LineCursor,
+        _ header: UnwrappedLine,
+        into line: inout UnwrappedLine
+    ) -> Bool {
         var ahead = cursor
         var stamp: LogStamp?
         if ahead.consume(UInt8(ascii: "["), bytes) { ahead.skipSpaces(bytes) }
@@ -332,6 +356,25 @@ struct LineUnwrapper: Sendable {
         }
         line = header
         line.readMessage(bytes, cursor)
+        return true
+    }
+
+    /// Reads a line of an entry of the journal with a field on each line.
+    private mutating func readField(
+        _ bytes: Span<UInt8>,
+        _ cursor: LineCursor,
+        _ stamp: LogStamp,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        if let next = JournalEntryLine.time(bytes, cursor) {
+            header = .journal(next)
+        } else if let message = JournalEntryLine.message(bytes, cursor) {
+            line.stamp = stamp
+            line.findMessage(bytes, LineCursor(message))
+        } else {
+            header = nil
+            return cursor.isAtEnd
+        }
         return true
     }
 
@@ -364,7 +407,8 @@ struct LineUnwrapper: Sendable {
         return true
     }
 
-    /// Reads what follows the time of `journalctl -o short-full`, which names the zone, or of a date of JavaScript.
+    /// Reads what follows the time of `journalctl -o short-full` or `-o verbose`, which names the zone, or of a date of
+    /// JavaScript.
     mutating func readAfterWeekday(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
@@ -373,6 +417,12 @@ struct LineUnwrapper: Sendable {
         }
         // The zone's name, as JavaScript writes it.
         if cursor.peek(bytes) == UInt8(ascii: "(") { _ = cursor.skip(through: UInt8(ascii: ")"), bytes) }
+        cursor.skipSpaces(bytes)
+        if let stamp = line.stamp, JournalEntryLine.hasCursor(bytes, cursor) {
+            header = .journal(stamp)
+            line = UnwrappedLine()
+            return
+        }
         if !RFC3164Line.readRest(bytes, cursor, into: &line) { StampedLine.readRest(bytes, cursor, into: &line) }
     }
 

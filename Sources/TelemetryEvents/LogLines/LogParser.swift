@@ -2,8 +2,8 @@
 
 /// Parses the lines of a log: removes their wrappers and reads their messages.
 ///
-/// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
-/// another binds.
+/// Lines are parsed independently (except those that a header stands before, `LineHeader`), so that one thread can parse
+/// while another binds.
 public struct LogParser: Sendable {
     /// The lines of a run of events for which another one is looked for behind it.
     private static let worthwhileRun = 16

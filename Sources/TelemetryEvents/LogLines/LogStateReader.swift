@@ -106,15 +106,25 @@ struct LogStateReader {
         return RecentLines(latest: latest, previous: previous)
     }
 
-    mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine? {
-        guard try flag(bytes) else { return nil }
-        var header = UnwrappedLine()
-        if try flag(bytes) {
-            var stamp = LogStamp(wallMicroseconds: try reader.zigzag(bytes))
-            stamp.hasYear = try flag(bytes)
-            stamp.offsetSeconds = try optionalNumber(bytes).map { Int32(truncatingIfNeeded: $0) }
-            header.stamp = stamp
+    mutating func lineHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> LineHeader? {
+        switch try reader.byte(bytes) {
+        case 0: return nil
+        case 1: return .logcat(try logcatHeader(bytes))
+        case 2: return .journal(try stamp(bytes))
+        default: throw reader.error("a header of lines of an unknown kind")
         }
+    }
+
+    private mutating func stamp(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogStamp {
+        var stamp = LogStamp(wallMicroseconds: try reader.zigzag(bytes))
+        stamp.hasYear = try flag(bytes)
+        stamp.offsetSeconds = try optionalNumber(bytes).map { Int32(truncatingIfNeeded: $0) }
+        return stamp
+    }
+
+    private mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine {
+        var header = UnwrappedLine()
+        if try flag(bytes) { header.stamp = try stamp(bytes) }
         let component = try reader.byte(bytes)
         header.component = component == 0 ? nil : LogComponent(rawValue: component - 1)
         header.hasUnknownMarker = try flag(bytes)

@@ -54,19 +54,28 @@ struct LogStateWriter {
         if let time { bytes.appendVarint(zigzag: time.microseconds) }
     }
 
-    /// The current header of `logcat -v long`.
-    mutating func append(logcatHeader header: UnwrappedLine?) {
-        bytes.append(header == nil ? 0 : 1)
-        guard let header else { return }
-        bytes.append(header.stamp == nil ? 0 : 1)
-        if let stamp = header.stamp {
-            bytes.appendVarint(zigzag: stamp.wallMicroseconds)
-            bytes.append(stamp.hasYear ? 1 : 0)
-            append(optional: stamp.offsetSeconds.map { Int64($0) })
+    /// What an earlier line says of the next ones: 0 for nothing, 1 for a header of `logcat -v long`, 2 for an entry of the
+    /// journal.
+    mutating func append(_ header: LineHeader?) {
+        switch header {
+        case nil: bytes.append(0)
+        case .logcat(let line):
+            bytes.append(1)
+            bytes.append(line.stamp == nil ? 0 : 1)
+            if let stamp = line.stamp { append(stamp) }
+            bytes.append(line.component.map { $0.rawValue + 1 } ?? 0)
+            bytes.append(line.hasUnknownMarker ? 1 : 0)
+            bytes.appendVarint(line.process)
+        case .journal(let stamp):
+            bytes.append(2)
+            append(stamp)
         }
-        bytes.append(header.component.map { $0.rawValue + 1 } ?? 0)
-        bytes.append(header.hasUnknownMarker ? 1 : 0)
-        bytes.appendVarint(header.process)
+    }
+
+    private mutating func append(_ stamp: LogStamp) {
+        bytes.appendVarint(zigzag: stamp.wallMicroseconds)
+        bytes.append(stamp.hasYear ? 1 : 0)
+        append(optional: stamp.offsetSeconds.map { Int64($0) })
     }
 
     private mutating func append(_ device: LogDevice) {

@@ -171,7 +171,7 @@ extension LineUnwrapper {
             if cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &stamp),
                 let found = LogcatLongLine.header(bytes, cursor, stamp: stamp)
             {
-                header = found
+                header = .logcat(found)
                 return true
             }
         }
@@ -179,7 +179,7 @@ extension LineUnwrapper {
             header = nil
             return true
         }
-        guard let header else { return false }
+        guard case .logcat(let header) = header else { return false }
         line = header
         line.readMessage(bytes, start)
         return true
