@@ -6,7 +6,7 @@ import Testing
 
 /// Each entry must be read as the same message behind a stamp.
 @Suite("Entries of the journal with a field on each line")
-struct JournalEntryLinesTests {
+struct LineHeadersTests {
     private static let execution = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"
     private static let completion = "[DNP-FETCH] Task completed (success=true)"
     private static let cursor = "s=6c1e;i=1a;b=4ef;m=12;t=64;x=9"

@@ -8,6 +8,74 @@ enum LineHeader: Equatable, Sendable {
     case journal(LogStamp)
 }
 
+extension LineUnwrapper {
+    /// Reads a line after a header.
+    ///
+    /// - Returns: whether the line belongs to what the header begins, or ends it.
+    @inline(never)
+    mutating func readAfterHeader(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        switch header {
+        case .logcat(let header):
+            guard readLong(bytes, LineCursor(range), header, into: &line) else { return false }
+            readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
+        case .journal(let stamp):
+            guard readField(bytes, LineCursor(range), stamp, into: &line) else { return false }
+            readObject(ofMessageIn: bytes, range, scratch: &scratch, into: &line)
+            // It may be one of the service's own entries.
+            if line.isEvent { line = UnwrappedLine() }
+        case nil: return false
+        }
+        return true
+    }
+
+    /// Reads a line after a header of `logcat -v long`.
+    private mutating func readLong(
+        _ bytes: Span<UInt8>,
+        _ cursor: LineCursor,
+        _ header: UnwrappedLine,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        var ahead = cursor
+        var stamp: LogStamp?
+        if ahead.consume(UInt8(ascii: "["), bytes) { ahead.skipSpaces(bytes) }
+        if cursor.isAtEnd || bytes.hasDivider(at: cursor.position, end: cursor.end) {
+            self.header = nil
+            return true
+        }
+        if ahead.peek(bytes).isDigit, stamps.logcatTime(bytes, &ahead, &stamp) {
+            self.header = nil
+            return false
+        }
+        line = header
+        line.readMessage(bytes, cursor)
+        return true
+    }
+
+    /// Reads a line of an entry of the journal with a field on each line.
+    private mutating func readField(
+        _ bytes: Span<UInt8>,
+        _ cursor: LineCursor,
+        _ stamp: LogStamp,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        if let next = JournalEntryLine.time(bytes, cursor) {
+            header = .journal(next)
+        } else if let message = JournalEntryLine.message(bytes, cursor) {
+            line.stamp = stamp
+            line.findMessage(bytes, LineCursor(message))
+        } else {
+            header = nil
+            return cursor.isAtEnd
+        }
+        return true
+    }
+}
+
 /// An entry of the journal with a field on each line, as `journalctl -o verbose` and `-o export` write it.
 ///
 /// Source: systemd, "Journal Export Formats".
