@@ -76,6 +76,13 @@ def message(answer):
     return fields
 
 
+def test_the_sources_add_up_to_what_was_received(service):
+    health = service.get("/api/v1/health")
+    received = next(each for each in health["accounts"] if each["name"].startswith("received"))
+    assert sum(each["received"] for each in health["sources"]) == received["left"] > 0
+    assert {"collector", "http"} == {each["source"] for each in health["sources"]}
+
+
 def test_a_live_stream_sends_what_the_document_describes_and_goes_on_where_it_is_asked_to(service):
     answer = stream(service)
     assert answer.status == 200 and answer.headers["Content-Type"] == "text/event-stream"

@@ -88,7 +88,7 @@ struct HealthRoute: Sendable {
 
     private func writeSources(_ accounts: IngestAccounts, to json: inout JSONWriter) {
         for origin in EventOrigin.allCases {
-            guard let received = accounts.received[origin.rawValue], origin != .tick else { continue }
+            guard let received = accounts.received[origin.rawValue] else { continue }
             json.object { json in
                 json.name("source")
                 json.value(origin.source.name)

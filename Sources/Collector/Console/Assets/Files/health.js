@@ -100,7 +100,12 @@ function cards({
     ),
     card("w4", "Ledger", "The durable record of accepted events.", facts("Ledger", ledgerFacts)),
     card("w4", "Journal", "Each event as an entry of systemd-journald.", facts("Journal", journalFacts)),
-    card("w4", "Sources", "Where events came from.", list(received, "Sources", ["source", "format", "received.num"])),
+    card(
+      "w4",
+      "Sources",
+      "Where events came from. Verdicts on cycles are the collector's own.",
+      list(received, "Sources", ["source", "format", "received.num"])
+    ),
     destinations.length > 0 &&
       card(
         "w12",
