@@ -40,6 +40,13 @@ function summary({accounts = [], warnings = [], ready, version, startedAt}) {
   ];
 }
 
+// Where each event goes besides the ledger.
+const JOURNAL = {
+  journald: "Each event as an entry of systemd-journald.",
+  stdout: "Each event as a line on standard output.",
+  off: "Events are in the ledger alone: the setting journal is off."
+};
+
 function cards({
   ledger = {},
   journal = {},
@@ -63,10 +70,9 @@ function cards({
     ["retention", ledger.retentionSeconds > 0 ? duration(ledger.retentionSeconds) : "until journaled"]
   ];
   const journalFacts = [
-    ["mode", short(journal.mode ?? "-", 20)],
     ["confirmed", count(journal.confirmed)],
     ["waiting", count(journal.pending)],
-    ["oldest waiting", journal.mode === "off" ? "-" : duration(journal.oldestSeconds ?? 0)],
+    ["oldest waiting", duration(journal.oldestSeconds ?? 0)],
     ["skipped", count(journal.skipped)]
   ];
   const received = sources.map(each => [short(each.source, 40), short(each.format, 30), count(each.received)]);
@@ -99,7 +105,7 @@ function cards({
       h("ul.list", limits.map(limitItem))
     ),
     card("w4", "Ledger", "The durable record of accepted events.", facts("Ledger", ledgerFacts)),
-    card("w4", "Journal", "Each event as an entry of systemd-journald.", facts("Journal", journalFacts)),
+    card("w4", "Journal", JOURNAL[journal.mode], journal.mode !== "off" && facts("Journal", journalFacts)),
     card(
       "w4",
       "Sources",
