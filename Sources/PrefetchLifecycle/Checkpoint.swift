@@ -139,8 +139,7 @@ extension LifecycleFold {
     /// - Parameter schedule: the schedule's hash.
     func openSchedule(of event: borrowing Event, _ schedule: UInt64?, in bytes: Span<UInt8>) -> UInt64? {
         guard let schedule, let replaced = key.hashesOfPseudonyms(of: event, in: bytes)?.schedule,
-            cycles.slot(schedule: schedule, where: { _ in true }) == nil,
-            cycles.slot(schedule: replaced, where: { _ in true }) != nil
+            !cycles.has(schedule: schedule), cycles.has(schedule: replaced)
         else { return schedule }
         return replaced
     }

@@ -129,17 +129,16 @@ extension CycleTable {
         var open = 0
         var oldest: (slot: Int, due: Timestamp)?
         var undated: Int?
-        let exact = slot(schedule: address.schedule) { slot in
+        var search = SlotSearch(address.schedule)
+        while let slot = next(&search) {
             guard let other = self[slot].due else {
                 undated = slot
-                return false
+                continue
             }
-            if other == due { return true }
+            if other == due { return .found(slot) }
             open += 1
             if oldest.map({ other < $0.due }) ?? true { oldest = (slot, other) }
-            return false
         }
-        if let exact { return .found(exact) }
         let timed = timedSlot(of: address).flatMap { self[$0].schedule == 0 ? $0 : nil }
         switch (undated, timed) {
         case (let undated?, let timed?): return .joins(schedule: undated, due: timed)
@@ -155,10 +154,10 @@ extension CycleTable {
 
     private func nearest(_ schedule: UInt64, to time: Timestamp) -> Int? {
         var best: (slot: Int, distance: PassDistance)?
-        _ = slot(schedule: schedule) { slot in
+        var search = SlotSearch(schedule)
+        while let slot = next(&search) {
             let distance = PassDistance(self[slot].due ?? time, time)
             if best.map({ distance < $0.distance }) ?? true { best = (slot, distance) }
-            return false
         }
         return best?.slot
     }

@@ -18,13 +18,10 @@ extension CycleTable {
     /// they are the same.
     func differingTimes(at slot: Int) -> (stray: Int, main: Int)? {
         if let pair = nearTimes(at: slot) { return pair }
-        guard mayDiffer(slot), siblings(of: slot, where: { _ in true }) != nil else { return nil }
+        guard mayDiffer(slot), sibling(of: slot, .any) != nil else { return nil }
         switch role(of: slot) {
-        case .stray: return siblings(of: slot) { role(of: $0) == .main }.map { (slot, $0) }
-        case .main:
-            return siblings(of: slot) { other in
-                role(of: other) == .stray && siblings(of: other) { role(of: $0) == .main } == slot
-            }.map { ($0, slot) }
+        case .stray: return sibling(of: slot, .main).map { (slot, $0) }
+        case .main: return sibling(of: slot, .stray(of: slot)).map { ($0, slot) }
         case nil: return nil
         }
     }
@@ -47,10 +44,10 @@ extension CycleTable {
         }
         // The earliest one: the order in the index is that of its growth, which a restart changes.
         var earliest: (slot: Int, due: Timestamp)?
-        _ = self.slot(schedule: cycle.schedule) { other in
-            guard other != slot, mayDiffer(other), let time = self[other].due, areSame(due, time) else { return false }
+        var search = SlotSearch(cycle.schedule)
+        while let other = next(&search) {
+            guard other != slot, mayDiffer(other), let time = self[other].due, areSame(due, time) else { continue }
             if earliest.map({ time < $0.due }) ?? true { earliest = (other, time) }
-            return false
         }
         guard let (near, time) = earliest else { return nil }
         switch (role(of: slot), role(of: near)) {
@@ -90,20 +87,35 @@ extension CycleTable {
         }
     }
 
+    private enum Sibling {
+        case any
+        case main
+        /// One whose nearest schedule this is.
+        case stray(of: Int)
+    }
+
     /// The nearest cycle of the same schedule that is due at another time within 12 hours.
-    private func siblings(of slot: Int, where matches: (Int) -> Bool) -> Int? {
+    private func sibling(of slot: Int, _ wanted: Sibling) -> Int? {
         guard let due = self[slot].due else { return nil }
         var best: (slot: Int, distance: Int64, due: Timestamp)?
-        _ = self.slot(schedule: self[slot].schedule) { other in
-            guard other != slot, mayDiffer(other), let otherDue = self[other].due else { return false }
+        var search = SlotSearch(self[slot].schedule)
+        while let other = next(&search) {
+            guard other != slot, mayDiffer(other), let otherDue = self[other].due else { continue }
             let distance = abs(otherDue.microseconds - due.microseconds)
             guard distance > LifecycleRules.sameTimeMicroseconds, distance < LifecycleRules.otherPassMicroseconds,
-                best.map({ (distance, otherDue) < ($0.distance, $0.due) }) ?? true, matches(other)
-            else { return false }
+                best.map({ (distance, otherDue) < ($0.distance, $0.due) }) ?? true, isWanted(other, wanted)
+            else { continue }
             best = (other, distance, otherDue)
-            return false
         }
         return best?.slot
+    }
+
+    private func isWanted(_ slot: Int, _ wanted: Sibling) -> Bool {
+        switch wanted {
+        case .any: true
+        case .main: role(of: slot) == .main
+        case .stray(let main): role(of: slot) == .stray && sibling(of: slot, .main) == main
+        }
     }
 }
 

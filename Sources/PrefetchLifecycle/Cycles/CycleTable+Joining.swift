@@ -114,9 +114,9 @@ extension CycleTable {
     ) -> [(slot: Int, wasHalf: Bool)] {
         guard let due = self[slot].due, self[slot].schedule != 0 else { return [] }
         var passes: [(slot: Int, due: Timestamp)] = []
-        _ = self.slot(schedule: self[slot].schedule) { other in
+        var search = SlotSearch(self[slot].schedule)
+        while let other = next(&search) {
             if other != slot, let due = self[other].due { passes.append((other, due)) }
-            return false
         }
         // By their times: the order in the index is that of its growth, which a restart changes.
         passes.sort { $0.due < $1.due }

@@ -155,9 +155,18 @@ extension CycleTable {
 }
 
 extension CycleTable {
-    /// The first cycle with this schedule for which `matches` is true.
-    func slot(schedule: UInt64, where matches: (Int) -> Bool) -> Int? {
-        schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }
+    /// The next cycle with the schedule that is searched for.
+    func next(_ search: inout SlotSearch) -> Int? {
+        while let slot = schedules.next(&search) {
+            if self[slot].schedule == search.hash { return slot }
+        }
+        return nil
+    }
+
+    /// Whether there is a cycle with a schedule.
+    func has(schedule: UInt64) -> Bool {
+        var search = SlotSearch(schedule)
+        return next(&search) != nil
     }
 
     /// What `candidate(schedule:)` will read.

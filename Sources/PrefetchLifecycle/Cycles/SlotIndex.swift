@@ -28,6 +28,9 @@ struct SlotIndex: Sendable {
         parts[Self.part(hash)].slot(hash, where: matches)
     }
 
+    /// The next candidate slot of a search.
+    func next(_ search: inout SlotSearch) -> Int? { parts[Self.part(search.hash)].next(&search) }
+
     /// The line that looking a hash up will read.
     @inline(__always)
     func address(of hash: UInt64) -> MemoryAddress { parts[Self.part(hash)].address(of: hash) }
@@ -69,6 +72,19 @@ struct SlotIndex: Sendable {
     }
 
     private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (partCount - 1) }
+}
+
+/// A search for all slots of a hash, while the index does not change. A closure for each would copy the table that it is called
+/// in, and count the references of all its parts.
+struct SlotSearch {
+    let hash: UInt64
+    /// The line that is searched and its candidates that are left; nil before the first.
+    fileprivate var line: Int?
+    fileprivate var candidates: UInt32 = 0
+
+    init(_ hash: UInt64) {
+        self.hash = hash
+    }
 }
 
 /// One part of the index: 15 entries and a counter in each line of the cache, 57 to 86 % full once it is large.
@@ -115,6 +131,24 @@ private struct SlotIndexPart: Sendable {
             // Entries may have passed every line, each while it was full.
         } while line != home
         return nil
+    }
+
+    /// The next candidate slot of a search.
+    func next(_ search: inout SlotSearch) -> Int? {
+        let home = home(of: search.hash)
+        let tag = Self.tag(search.hash)
+        var line = search.line ?? home
+        if search.line == nil { search.candidates = entries(in: line, tagged: tag) }
+        while search.candidates == 0 {
+            // Entries may have passed every line, each while it was full.
+            guard lines[line, Self.passed] != 0, next(line) != home else { return nil }
+            line = next(line)
+            search.candidates = entries(in: line, tagged: tag)
+        }
+        search.line = line
+        let place = search.candidates.trailingZeroBitCount
+        search.candidates &= search.candidates &- 1
+        return Self.slot(lines[line, place])
     }
 
     @inline(__always)
