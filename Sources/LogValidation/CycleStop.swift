@@ -81,9 +81,6 @@ struct LogCut: OptionSet, Hashable, Sendable {
         .contentCached, .contentMissing, .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete,
         .apiCall,
     ]
-    /// The kinds that the plugin tells right behind a submission.
-    private static let besideScheduling: [EventKind] = [.notificationScheduled, .schedulePersisted]
-
     /// The kinds of a delivery.
     private static let ofDelivery = EventKinds([
         .notificationScheduled, .contentMissing, .prefetchUsedForNotification, .notificationDelivered,
@@ -109,7 +106,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
     ) {
         guard let begin = log.firstTime else { return }
         let distance = evidence.firstTime.microseconds - begin.microseconds
-        if Self.isInside(first.kind, log, first.place) {
+        if Self.afterScheduling.contains(first.kind) {
             let longest = log.kinds.contains(.timezoneChanged) ? 2 * Self.longestSchedule : Self.longestSchedule
             if Self.beginsInside(log), distance <= longest { insert(.beginning) }
             let longestFetch = Self.ofDelivery.contains(first.kind) ? Self.longestLead : Self.longestTask
@@ -122,15 +119,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Whether the first line of a cycle is one before which its task must have been submitted.
-    private static func isInside(_ kind: EventKind, _ log: DeviceLog, _ place: LinePlace) -> Bool {
-        afterScheduling.contains(kind) || besideScheduling.contains(kind) && place == log.firstLine
-    }
-
     /// Whether something was scheduled before the log begins.
-    private static func beginsInside(_ log: DeviceLog) -> Bool {
-        beginsBehindRun(log) || log.beginsPending || log.firstKind.map(besideScheduling.contains) ?? false
-    }
+    private static func beginsInside(_ log: DeviceLog) -> Bool { beginsBehindRun(log) || log.beginsPending }
 
     /// Whether a task may have run before the log begins.
     private static func beginsBehindRun(_ log: DeviceLog) -> Bool {

@@ -125,6 +125,18 @@ struct CutLogTests {
         #expect(try broken(before + late).contains(.outOfOrder))
     }
 
+    @Test("a log that shows a schedule from its first line on, and no submission, hides none")
+    func missingSubmission() throws {
+        let lines = JudgedLog.lines(Story.scheduling() + Story.prefetch(540) + Story.shown())
+        let without = lines.filter { !$0.contains("BGAppRefreshTask scheduled") }
+        try #require(without.count < lines.count)
+        for first in 0..<(try #require(without.firstIndex { $0.contains("handler invoked") })) {
+            let judgement = try JudgedLog.judge(Array(without[first...]))
+            let broken = judgement.cycles.flatMap(\.closed.violations).map(\.kind)
+            #expect(broken == [.executedWithoutScheduled], "from \(without[first])")
+        }
+    }
+
     @Test("a log that ends within the lines of a submission does not say that it was never persisted")
     func cutWithinScheduling() throws {
         let log = [
@@ -199,9 +211,7 @@ struct CutLogTests {
         #expect(cycles.flatMap(\.closed.violations).map(\.kind) == [.usedWithoutSuccess])
     }
 
-    @Test(
-        "a log that begins with a launch that knows of schedules, or behind the scheduling, hides the scheduling alone"
-    )
+    @Test("a log that begins with a launch that knows of schedules hides the scheduling alone")
     func cutBehindTheScheduling() throws {
         let run = [
             "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
@@ -216,9 +226,10 @@ struct CutLogTests {
         func broken(_ lines: [String]) throws -> [ViolationKind] {
             try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
         }
-        for head in [[launch], scheduling, [scheduling[1]]] {
-            #expect(try broken(head + run) == [], "\(head)")
-            #expect(try broken(head + run[2...]) == [.successWithoutExecuted], "\(head)")
+        #expect(try broken([launch] + run) == [])
+        #expect(try broken([launch] + run[2...]) == [.successWithoutExecuted])
+        for head in [scheduling, [scheduling[1]]] {
+            #expect(try broken(head + run) == [.executedWithoutScheduled], "\(head)")
         }
         let registered = launch.replacing(#/\[.*/#, with: "[DNP-FETCH] Registering BGTaskScheduler task (id=x)")
         #expect(try broken([registered, launch] + run) == [])

@@ -133,14 +133,20 @@ struct EdgeScenarioTests {
         }
     }
 
-    @Test("DST Transition, in a log whose stamps name no zone")
-    func daylightSavingWithoutZone() throws {
-        let base = 1_741_514_400 - 1_763_185_260
+    @Test(
+        "DST Transition, in a log whose stamps name no zone",
+        // In spring; in autumn from the first pass of the hour into the second, and in the second alone.
+        arguments: [(1_741_514_400, 0, -900), (1_762_074_000, 0, -900), (1_762_074_000, 2_880, -60)]
+    )
+    func daylightSavingWithoutZone(changesAt: Int, begins: Int, launched: Int) throws {
+        let change = changesAt - 1_763_185_260
+        let base = change + begins
         let story =
-            Story.launch(base - 900) + Story.scheduling(base - 900, begins: base, due: base + 300)
+            Story.launch(base + launched) + Story.scheduling(base + launched, begins: base, due: base + 300)
             + Story.prefetch(base + 1, due: base + 300) + Story.shown(base + 301, due: base + 300, age: 298)
+        let (before, after) = changesAt == 1_741_514_400 ? (-8, -7) : (-7, -8)
         let outcome = try story.outcome(timezone: "America/Los_Angeles") {
-            $0.stamp(offset: $0.second < base ? -8 : -7, isZoned: false)
+            $0.stamp(offset: $0.second < change ? before : after, isZoned: false)
         }
         #expect(outcome == .init(.used, counting: Self.used))
     }

@@ -37,6 +37,10 @@ struct LogGrammarTests {
             #"[DNP-FETCH] Failed to schedule BGAppRefreshTask: Error Domain=BGTaskSchedulerErrorDomain Code=1 "(null)""#,
             #""prefetch_schedule_failed","error":"BGTaskSchedulerErrorDomain Code=1""#
         ),
+        (
+            "[DNP-FETCH] Failed to schedule BGAppRefreshTask: The operation couldn\u{2019}t be completed. (BGTaskSchedulerErrorDomain error 1.)",
+            #""prefetch_schedule_failed","error":"BGTaskSchedulerErrorDomain Code=1""#
+        ),
         ("[DNP-FETCH] Prefetch lead too small, capping at minimum (60s)", #""lead_capped""#),
         ("[DNP-FETCH] BGTask missed window; rescheduling", #""prefetch_missed""#),
         (
@@ -85,6 +89,18 @@ struct LogGrammarTests {
         (
             "[DNP-FETCH] Fetch failed: error=AuthError, httpStatus=401, willRetry=false",
             #""prefetch_failure","status":401,"reason":"AUTH","error":"AuthError","willRetry":false"#
+        ),
+        (
+            "[DNP-FETCH] Fetch failed: error=AuthError, httpStatus=503, willRetry=false",
+            #""prefetch_failure","status":503,"reason":"AUTH","error":"AuthError","willRetry":false"#
+        ),
+        (
+            "[DNP-FETCH] Fetch failed: error=NetworkError, httpStatus=401, willRetry=false",
+            #""prefetch_failure","status":401,"reason":"AUTH","error":"NetworkError","willRetry":false"#
+        ),
+        (
+            "[DNP-FETCH] Fetch failed: error=The operation couldn\u{2019}t be completed. (NSURLErrorDomain error -1009.), willRetry=false",
+            #""prefetch_failure","reason":"NETWORK","error":"NSURLErrorDomain Code=-1009","willRetry":false"#
         ),
         (
             "[DNP-FETCH] Fetch failed: error=Odd, willRetry=false",

@@ -97,15 +97,10 @@ struct EventTexts: Sendable {
     mutating func errorIdentifier(_ text: Event.Text) -> Event.Text {
         if let domain = value(of: "Domain=", in: text) {
             guard IdentifierShape.isErrorName(bytes.span, domain) else { return 0..<0 }
-            let code = value(of: "Code=", in: text)
-            let start = bytes.count
-            for index in domain { bytes.append(bytes[index]) }
-            if let code, isNumber(code) {
-                bytes.append(" Code=")
-                for index in code { bytes.append(bytes[index]) }
-            }
-            return start..<bytes.count
+            let code = value(of: "Code=", in: text).flatMap { isNumber($0) ? $0 : nil }
+            return append(domain: domain, code: code)
         }
+        if let (domain, code) = described(in: text) { return append(domain: domain, code: code) }
         var start = text.lowerBound
         while start < text.upperBound, bytes[start] == UInt8(ascii: " ") { start += 1 }
         // A line's parenthesis may have it behind its key.
@@ -118,6 +113,32 @@ struct EventTexts: Sendable {
         }
         if name.upperBound == text.upperBound { return name }
         return endsName(bytes[name.upperBound]) && isCode(name) ? name : 0..<0
+    }
+
+    private mutating func append(domain: Range<Int>, code: Range<Int>?) -> Event.Text {
+        let start = bytes.count
+        for index in domain { bytes.append(bytes[index]) }
+        if let code {
+            bytes.append(" Code=")
+            for index in code { bytes.append(bytes[index]) }
+        }
+        return start..<bytes.count
+    }
+
+    /// The domain and the code of an error as Foundation describes it: `(NSURLErrorDomain error -1009.)` behind a sentence.
+    private func described(in text: Event.Text) -> (domain: Range<Int>, code: Range<Int>)? {
+        let word = " error " as StaticString
+        for opening in text where bytes[opening] == UInt8(ascii: "(") {
+            let domain = opening + 1..<endOfName(from: opening + 1, in: text)
+            let start = domain.upperBound + word.utf8CodeUnitCount
+            guard start < text.upperBound, bytes.span.equals(word, in: domain.upperBound..<start),
+                IdentifierShape.isErrorName(bytes.span, domain)
+            else { continue }
+            var end = start
+            while end < text.upperBound, bytes[end] == UInt8(ascii: "-") || TextClass.isDigit(bytes[end]) { end += 1 }
+            if isNumber(start..<end) { return (domain, start..<end) }
+        }
+        return nil
     }
 
     /// Whether text behind a name is a sentence or a list, and not the rest of a word or a value.

@@ -285,9 +285,8 @@ extension JSONEventDecoder {
         _ bytes: Span<UInt8>
     ) -> FailureReason? {
         if event.kind == .prefetchExpired { return .system }
-        if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
-        if !event.error.isEmpty, let reason = reason(inError: event.error, bytes) { return reason }
-        return hinted ?? (event.error.isEmpty ? nil : .other)
+        return reason(ofStatus: event.status, error: event.error, bytes) ?? hinted
+            ?? (event.error.isEmpty ? nil : .other)
     }
 }
 

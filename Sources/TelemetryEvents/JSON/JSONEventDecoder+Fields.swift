@@ -45,7 +45,7 @@ extension JSONEventDecoder {
             draft.event.reason = reason(named: text, bytes)
             draft.impliedReason = nil
             if draft.event.reason == nil, !text.isEmpty {
-                draft.impliedReason = reason(inError: text.prefix(Self.maximumTextBytes), bytes) ?? .other
+                draft.impliedReason = reason(ofStatus: nil, error: text.prefix(Self.maximumTextBytes), bytes) ?? .other
             }
         case .error:
             let text = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
@@ -284,8 +284,10 @@ extension JSONEventDecoder {
         hasOwnTexts ? FailureReason(named: texts.bytes.span, text) : FailureReason(named: bytes, text)
     }
 
-    func reason(inError text: Event.Text, _ bytes: Span<UInt8>) -> FailureReason? {
-        hasOwnTexts ? FailureReason(error: texts.bytes.span, text) : FailureReason(error: bytes, text)
+    func reason(ofStatus status: Int64?, error: Event.Text, _ bytes: Span<UInt8>) -> FailureReason? {
+        hasOwnTexts
+            ? FailureReason(httpStatus: status, error: texts.bytes.span, error)
+            : FailureReason(httpStatus: status, error: bytes, error)
     }
 
     @inline(__always)

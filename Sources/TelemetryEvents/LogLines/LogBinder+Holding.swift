@@ -79,7 +79,9 @@ extension LogBinder {
         let process = binding.streams[stream].process
         for index in binding.devices[device].held.indices where binding.devices[device].held[index].process == process {
             guard let stamp = binding.devices[device].held[index].yearless else { continue }
-            binding.devices[device].held[index].timestamp = dated(stamp, near: time, isPast: false)
+            let known = dated(stamp, near: time, isPast: false)
+            binding.devices[device].held[index].timestamp = known
+            if known > binding.streams[stream].last ?? .earliestAccepted { binding.streams[stream].last = known }
             binding.devices[device].held[index].yearless = nil
         }
         release(device, ofCycle: 0)

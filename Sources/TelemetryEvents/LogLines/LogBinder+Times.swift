@@ -37,8 +37,12 @@ extension LogBinder {
 
     /// The receiver's clock may be slow, which makes lines look like future ones.
     private static let clockTolerance: Int64 = 3_600_000_000
-    /// How late a line may be written behind a later one, in microseconds.
+    /// How late a line may be written behind a later one, in microseconds; in an hour that a clock shows twice less, because
+    /// there it is rather the second time.
     private static let longestDelay: Int64 = 900_000_000
+    private static let longestRepeatedDelay: Int64 = 120_000_000
+    /// How far a run and a delivery are from the notification time at most, in microseconds.
+    private static let longestLead: Int64 = 1_800_000_000
     /// The longest gap between leap years in the Gregorian calendar, across a century such as 2100.
     private static let longestWithoutLeapYear: Int64 = 8
 
@@ -66,8 +70,13 @@ extension LogBinder {
             assumedTime.microseconds += options.untimedStep
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
         }
+        var context = StampContext(stream: next)
+        switch parsed.message.form.phase {
+        case .execution, .delivery: context.planned = binding.streams[stream].anchor
+        default: break
+        }
         if stamp.hasYear {
-            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds, in: next)
+            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds, context)
             binding.streams[stream].last = time
             return .known(time)
         }
@@ -75,7 +84,7 @@ extension LogBinder {
         guard let anchor = binding.streams[stream].anchor ?? (options.isLive ? readAt : nil) else {
             return .yearless(yearless)
         }
-        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil, in: next)
+        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil, context)
         binding.streams[stream].last = time
         return .known(time)
     }
@@ -117,16 +126,16 @@ extension LogBinder {
     /// The stamp in the year that brings it nearest to a time, or in the latest year in which it is not after that
     /// time.
     ///
-    /// - Parameter stream: the stream that its line goes on; nil for a line out of order.
+    /// - Parameter context: what tells which of two times it is.
     func dated(
         _ stamp: YearlessStamp,
         near anchor: Timestamp,
         isPast: Bool,
-        in stream: Int? = nil
+        _ context: StampContext = StampContext()
     ) -> Timestamp {
         let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
         func best(within years: Int64) -> Timestamp? {
-            self.best(stamp, in: year - years...year + years, near: anchor, isPast: isPast, in: stream)
+            self.best(stamp, in: year - years...year + years, near: anchor, isPast: isPast, context)
         }
         return best(within: 1) ?? best(within: Self.longestWithoutLeapYear) ?? anchor
     }
@@ -136,11 +145,11 @@ extension LogBinder {
         in years: ClosedRange<Int64>,
         near anchor: Timestamp,
         isPast: Bool,
-        in stream: Int?
+        _ context: StampContext
     ) -> Timestamp? {
         var best: Timestamp?
         for year in years {
-            guard let time = inYear(year, stamp, in: stream) else { continue }
+            guard let time = inYear(year, stamp, context) else { continue }
             if isPast {
                 if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best ?? time, time) }
             } else if best.map({ time.distance(to: anchor) < $0.distance(to: anchor) }) ?? true {
@@ -150,21 +159,35 @@ extension LogBinder {
         return best
     }
 
-    private func inYear(_ year: Int64, _ stamp: YearlessStamp, in stream: Int?) -> Timestamp? {
+    private func inYear(_ year: Int64, _ stamp: YearlessStamp, _ context: StampContext) -> Timestamp? {
         let days = stamp.wallMicroseconds.flooredDivision(by: 86_400_000_000)
         let date = CivilDate.date(daysSince1970: days)
         guard date.day <= CivilDate.daysInMonth(date.month, year: year) else { return nil }
         let inYear = CivilDate.daysSince1970(year: year, month: date.month, day: date.day)
-        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset, in: stream)
+        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset, context)
+    }
+
+    /// What tells which time a stamp means that a clock shows twice in autumn.
+    struct StampContext {
+        /// The stream that its line goes on; nil for a line out of order.
+        var stream: Int?
+        /// The notification time that a line of a run or of a delivery is about.
+        var planned: Timestamp?
     }
 
     /// The time of a stamp; of one that a clock shows twice in autumn the second one, where the first would lie before the
-    /// lines that it follows.
-    private func utc(_ wall: Int64, _ offset: Int32?, in stream: Int? = nil) -> Timestamp {
+    /// lines that it follows, or the second is the nearer one to the notification.
+    private func utc(_ wall: Int64, _ offset: Int32?, _ context: StampContext = StampContext()) -> Timestamp {
         if let offset { return Timestamp(microseconds: wall - Int64(offset) * 1_000_000) }
         let first = options.zone.utcMicroseconds(wall: wall)
-        guard let stream, let second = options.zone.repetition(ofWall: wall), let last = lastTime(onDeviceOf: stream),
-            last.microseconds - first > Self.longestDelay, last.microseconds - second <= Self.longestDelay
+        guard let second = options.zone.repetition(ofWall: wall) else { return Timestamp(microseconds: first) }
+        if let planned = context.planned?.microseconds, abs(planned - second) <= Self.longestLead,
+            abs(planned - second) < abs(planned - first)
+        {
+            return Timestamp(microseconds: second)
+        }
+        guard let stream = context.stream, let last = lastTime(onDeviceOf: stream)?.microseconds,
+            last - first > Self.longestRepeatedDelay, last - second <= Self.longestDelay
         else { return Timestamp(microseconds: first) }
         return Timestamp(microseconds: second)
     }

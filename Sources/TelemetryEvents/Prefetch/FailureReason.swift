@@ -52,6 +52,15 @@ extension FailureReason {
         return nil
     }
 
+    /// The reason implied by an HTTP status and the text of an error. Either may tell of AUTH; of two other reasons that of
+    /// the status holds.
+    init?(httpStatus: Int64?, error bytes: Span<UInt8>, _ range: Range<Int>) {
+        let ofStatus = httpStatus.flatMap { FailureReason(httpStatus: $0) }
+        let ofError = ofStatus == .auth || range.isEmpty ? nil : FailureReason(error: bytes, range)
+        guard let reason = ofError == .auth ? ofError : ofStatus ?? ofError else { return nil }
+        self = reason
+    }
+
     /// Ordered by precedence: a storage or permission error may mention the network, but not vice versa, and any error
     /// may call itself an exception.
     private static let errorMarkers: [(StaticString, FailureReason)] = [

@@ -78,8 +78,8 @@ struct LogMessage {
         switch form.kind {
         case .prefetchFailure:
             reason =
-                form.reason ?? reason ?? status.flatMap { FailureReason(httpStatus: Int64($0)) }
-                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error)) ?? impliedReason
+                form.reason ?? reason ?? FailureReason(httpStatus: status.map { Int64($0) }, error: bytes, error)
+                ?? impliedReason
         case .prefetchExpired: reason = .system
         case .prefetchCompleted: reason = isSuccessful == false ? reason ?? impliedReason ?? form.reason : nil
         case .contentCacheFailed where form.reason != nil: usedCached = false
