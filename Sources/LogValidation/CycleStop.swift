@@ -60,15 +60,9 @@ struct LogCut: OptionSet, Hashable, Sendable {
 
     /// The fetch of the cycle lies before the beginning of the log, too.
     private static let fetch = LogCut(rawValue: 4)
-    /// The end of the task lies behind the end of the log.
-    private static let task = LogCut(rawValue: 8)
-    /// What the plugin tells right behind a submission lies behind the end of the log.
-    private static let scheduling = LogCut(rawValue: 16)
 
     /// The system ends a task after about this time.
     private static let longestTask: Int64 = 30_000_000
-    /// The lines of a submission are written within this time.
-    private static let longestScheduling: Int64 = 5_000_000
     /// A delivery may be so late.
     private static let drift: Int64 = 180_000_000
     /// A daily task is scheduled not longer before it runs, unless its device travels.
@@ -136,20 +130,13 @@ struct LogCut: OptionSet, Hashable, Sendable {
         guard !evidence.kinds.contains(.prefetchCycleComplete) else { return }
         guard !cycle.hasAssumedTimes, let end = log.lastTime else {
             let isLast = last.place == log.lastLine
-            if isLast, [.prefetchExecuted, .prefetchStarted, .apiCall].contains(last.kind) {
-                formUnion([.end, Self.task])
-            }
+            if isLast, [.prefetchExecuted, .prefetchStarted, .apiCall].contains(last.kind) { insert(.end) }
             return
         }
         if let executed = evidence.sighting(.prefetchExecuted)?.lastTime, !evidence.hasResult(since: executed),
             end.microseconds - executed.microseconds <= Self.longestTask
         {
-            formUnion([.end, Self.task])
-        }
-        if let scheduled = evidence.sighting(.prefetchScheduled)?.lastTime,
-            end.microseconds - scheduled.microseconds <= Self.longestScheduling
-        {
-            formUnion([.end, Self.scheduling])
+            insert(.end)
         }
         guard cycle.stages.delivered == nil else { return }
         if let due = cycle.notificationTime, end.microseconds <= due.microseconds + Self.drift { insert(.end) }
@@ -164,8 +151,6 @@ struct LogCut: OptionSet, Hashable, Sendable {
         case .duplicateTerminal: contains(Self.fetch) && evidence.beginsWithResult && !evidence.contradictsItself
         case .outOfOrder:
             contains(Self.fetch) && evidence.kinds.contains(.prefetchExecuted) && evidence.beginsInRun
-        case .scheduledNotPersisted: contains(Self.scheduling)
-        case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
         default: false
         }
     }
@@ -173,9 +158,9 @@ struct LogCut: OptionSet, Hashable, Sendable {
     /// What a person reads; nil for a whole cycle.
     var sentence: String? {
         switch (contains(.beginning), contains(.end)) {
-        case (true, true): "the log begins and ends inside this cycle; what it cannot show was not judged"
+        case (true, true): "the log begins and ends inside this cycle; what came before was not judged"
         case (true, false): "the log begins inside this cycle; what came before was not judged"
-        case (false, true): "the log ends before this cycle did; what came after was not judged"
+        case (false, true): "the log ends before this cycle did"
         case (false, false): nil
         }
     }
@@ -214,11 +199,5 @@ extension CycleEvidence {
         guard let executed = sighting(.prefetchExecuted), executed.firstTime == executed.lastTime else { return false }
         func follows(_ kind: EventKind) -> Bool { sighting(kind).map { $0.lastTime >= executed.lastTime } ?? false }
         return follows(.prefetchSuccess) && (follows(.prefetchFailure) || follows(.prefetchExpired))
-    }
-
-    /// Whether an execution before the last one had no result either, which no end of the log explains.
-    fileprivate var leavesEarlierExecution: Bool {
-        guard let executed = sighting(.prefetchExecuted), executed.firstTime < executed.lastTime else { return false }
-        return !Self.results.contains { kind in sighting(kind).map { $0.firstTime < executed.lastTime } ?? false }
     }
 }

@@ -74,24 +74,6 @@ struct BareLogTests {
         }
     }
 
-    @Test("a log in which each line stands once with a stamp and once without is judged as the one with stamps")
-    func linesByPrintAndByLogger() throws {
-        let lines = CutLogTests.whole
-        let expected = try JudgedLog.judge(lines)
-        func twice(_ isStampedFirst: (Int) -> Bool) -> [String] {
-            lines.enumerated().flatMap { index, line in
-                let bare = String(line.drop { $0 != "[" })
-                return isStampedFirst(index) ? [line, bare] : [bare, line]
-            }
-        }
-        for log in [twice { _ in true }, twice { _ in false }, twice { $0 % 3 == 1 }] {
-            let judgement = try JudgedLog.judge(log)
-            #expect(judgement.cycles.map(\.closed.stages) == expected.cycles.map(\.closed.stages))
-            #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
-            #expect(judgement.totals.executed == 1 && judgement.totals.scheduled == 1)
-        }
-    }
-
     @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
     func headWithoutStamps() throws {
         let fired = try #require(CutLogTests.whole.firstIndex { $0.contains("handler invoked") })

@@ -129,6 +129,15 @@ struct RefreshJSONTests {
     }
 
     @Test(
+        "a success may be told in words",
+        arguments: [("success", true), ("Succeeded", true), ("failure", false), ("failed", false)]
+    )
+    func successInWords(word: String, isSuccessful: Bool) throws {
+        let decoded = decode(refresh("backgroundRefreshCompleted", #"{"success":"\#(word)"}"#))
+        #expect(try canonical(decoded).first?.contains(#""success":\#(isSuccessful)"#) == true)
+    }
+
+    @Test(
         "a number out of its range refuses the event alone, with a reason",
         arguments: [
             ("backgroundRefreshCompleted", #"{"durationSeconds":1e308}"#),
@@ -277,6 +286,7 @@ struct RefreshLine: CustomTestStringConvertible, Sendable {
             event: #""event":"refresh_schedule_failed""#
         ),
         RefreshLine(text: "Sent test available notification", event: #""event":"refresh_notification_sent""#),
+        RefreshLine(text: "Sent test available notificat", event: #""event":"refresh_notification_sent""#),
         RefreshLine(
             text: "Skipping notification: Not authorized",
             event: #""event":"refresh_notification_skipped","properties":{"reason":"NOT_AUTHORIZED"}"#

@@ -38,9 +38,6 @@ public struct LogParser: Sendable {
     /// The open cycles of the version before, whose events name no installation.
     var carried: CarriedCycles?
 
-    /// The hash of the last message, where its line had no stamp; 0 for none.
-    private var unstamped: UInt64 = 0
-
     /// The lines parsed so far.
     public private(set) var counts = LogLineCounts()
     /// The first unrecognised lines, up to the options' limit.
@@ -278,7 +275,7 @@ public struct LogParser: Sendable {
         entry.isDeviceOfStream = false
         entry.schedule = 0
         entry.line = lineIndex
-        entry.fingerprint = line.stamp == nil ? 0 : fingerprint(of: line, bytes)
+        entry.fingerprint = fingerprint(of: line, bytes)
         if !line.device.isEmpty { nameDevice(line.device, bytes) }
         if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !entry.message.scheduleId.isEmpty {
@@ -286,25 +283,7 @@ public struct LogParser: Sendable {
             entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
         }
         if entry.message.hasTexts || entry.message.form.remainder == .refusal { copyTexts(bytes) }
-        dropUnstampedTwin(of: line, bytes)
         parsed.messages.append(entry)
-    }
-
-    /// Drops the message before, where it is the same without a stamp: what an app writes by `print` and by `Logger` the
-    /// console of Xcode shows twice.
-    private mutating func dropUnstampedTwin(of line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        guard entry.stamp == nil || unstamped != 0 else { return }
-        let hash = fingerprint(of: line, bytes, isMessageAlone: true)
-        if entry.stamp == nil {
-            unstamped = hash
-            return
-        }
-        if hash == unstamped, let last = parsed.messages.last, last.stamp == nil,
-            parsed.events.last?.messages != parsed.messages.count
-        {
-            parsed.messages.removeLast()
-        }
-        unstamped = 0
     }
 
     /// Fills in what the line lacks from its carrier.
@@ -338,17 +317,17 @@ public struct LogParser: Sendable {
         return options.source.map { identityKey.device(named, in: $0) } ?? named
     }
 
-    /// The fingerprint for detecting repeated lines, or repeated messages alone; never 0.
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
     ///
     /// Not collision-resistant: whoever constructs two colliding lines in one log only hides one of their own.
-    private func fingerprint(of line: UnwrappedLine, _ bytes: Span<UInt8>, isMessageAlone: Bool = false) -> UInt64 {
-        let stamp = isMessageAlone ? 0 : line.stamp?.wallMicroseconds ?? 0
-        var hash = identityKey.first ^ UInt64(bitPattern: stamp)
+    private func fingerprint(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> UInt64 {
+        guard let stamp = line.stamp else { return 0 }
+        var hash = identityKey.first ^ UInt64(bitPattern: stamp.wallMicroseconds)
         func mix(_ word: UInt64) {
             hash = (hash ^ word) &* 0x9FB2_1C65_1E98_DF25
             hash ^= hash >> 32
         }
-        if !isMessageAlone { mix(line.process) }
+        mix(line.process)
         var position = line.text.lowerBound
         while position + 8 <= line.text.upperBound {
             mix(bytes.word(at: position))

@@ -210,8 +210,8 @@ extension JSONEventDecoder {
         }
     }
 
-    private static let truths: [StaticString] = ["true", "1", "yes"]
-    private static let untruths: [StaticString] = ["false", "0", "no"]
+    private static let truths: [StaticString] = ["true", "1", "yes", "success", "succeeded"]
+    private static let untruths: [StaticString] = ["false", "0", "no", "failure", "failed"]
 
     /// Reads a number, or one in a text; nil for any other value.
     private func number(

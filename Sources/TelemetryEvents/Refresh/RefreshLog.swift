@@ -92,7 +92,7 @@ extension LogGrammar {
         LogRule("Skipping refresh", .event(.refreshSkipped), .plugin, .refresh),
         LogRule("Scheduled background refresh", .event(.refreshScheduled), .plugin, .refresh),
         LogRule("Failed to schedule background refresh", .event(.refreshScheduleFailed), .plugin, .error),
-        LogRule("Sent test available notification", .event(.refreshNotificationSent), .plugin, .nothing),
+        LogRule("Sent test available", .event(.refreshNotificationSent), .plugin, .nothing),
         LogRule("Skipping notification", .event(.refreshNotificationSkipped), .plugin, .refresh),
     ]
 }
