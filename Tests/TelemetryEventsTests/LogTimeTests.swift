@@ -191,6 +191,36 @@ struct ZoneOffsetsTests {
         #expect(ZoneOffsets(fixed: 3_600).repetition(ofWall: 0) == nil)
     }
 
+    @Test(
+        "a stamp that a clock shows twice is the later one behind later lines, or where a run is nearer to its notification"
+    )
+    func repeatedTimeIsTheSecond() throws {
+        func lines(_ log: String) throws -> [String] {
+            var options = LogDecoderOptions(zone: berlin)
+            options.isOneDevice = true
+            return try LogReading(log, options).events.compactMap { LogReading.value(of: "timestamp", in: $0) }.sorted()
+        }
+        let plan = "DNP-FETCH: Prefetch scheduled 5 minutes before notification (notificationTime=2025-10-26T02:10:00Z)"
+        let launch = "DNP-PLUGIN: Startup complete (hasPendingSchedules=false)"
+        let run = "DNP-FETCH: BGTask handler invoked (id=x)"
+        // The launch waits for the year that the plan tells.
+        let behind = "10-26 02:55:00.000  1  1 I \(launch)\n10-26 02:48:00.000  1  1 I \(plan)\n"
+        #expect(try lines(behind) == ["2025-10-26T00:55:00Z", "2025-10-26T01:48:00Z"])
+        #expect(
+            try lines(behind.replacing("02:48:00", with: "02:54:00")) == [
+                "2025-10-26T00:54:00Z", "2025-10-26T00:55:00Z",
+            ]
+        )
+        let near =
+            "2025-10-26 02:40:00 [\(plan.replacing(": P", with: "] P"))\n2025-10-26 02:57:00 [\(run.replacing(": B", with: "] B"))\n"
+        #expect(try lines(near) == ["2025-10-26T00:40:00Z", "2025-10-26T01:57:00Z"])
+        #expect(
+            try lines(near.replacing("02:10:00Z", with: "01:10:00Z")) == [
+                "2025-10-26T00:40:00Z", "2025-10-26T00:57:00Z",
+            ]
+        )
+    }
+
     @Test("fixed zone offsets work west of UTC and with half hours")
     func fixedOffsets() {
         #expect(utc("2025-11-15T05:48:00", in: .utc) == "2025-11-15T05:48:00Z")
