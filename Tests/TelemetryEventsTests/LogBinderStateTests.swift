@@ -27,6 +27,7 @@ struct LogBinderStateTests {
             2025-11-15T06:20:00Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef
             [ 11-15 05:53:01.000  4242: 4260 I/DNP-PLUGIN ]
             Prefetch cycle complete (id=a, fetched=false, usedCached=false)
+
             __REALTIME_TIMESTAMP=1763189582000000
             MESSAGE=[DNP-SCHEDULER] Notification scheduled/delivered
             _PID=7
