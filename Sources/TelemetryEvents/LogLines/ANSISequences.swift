@@ -25,7 +25,7 @@ enum ANSISequences {
     }
 
     /// The range as it was before something passed it on: with escapes for those that are spelled `#033[` or `^[[`, with
-    /// spaces for no-break spaces; nil where there is neither.
+    /// spaces for no-break spaces, which pages put in; nil where there is neither.
     static func unspelled(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8]? {
         let spellings: [StaticString] = ["#033[", "^[["]
         var raw: [UInt8] = []

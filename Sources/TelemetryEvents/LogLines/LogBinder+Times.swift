@@ -37,9 +37,9 @@ extension LogBinder {
 
     /// The receiver's clock may be slow, which makes lines look like future ones.
     private static let clockTolerance: Int64 = 3_600_000_000
-    /// How late a line may be written behind a later one, in microseconds; in an hour that a clock shows twice less, because
-    /// there it is rather the second time.
+    /// How late a line may be written behind a later one, in microseconds.
     private static let longestDelay: Int64 = 900_000_000
+    /// The same in an hour that a clock shows twice: a line that is later still is of the second time.
     private static let longestRepeatedDelay: Int64 = 120_000_000
     /// How far a run and a delivery are from the notification time at most, in microseconds.
     private static let longestLead: Int64 = 1_800_000_000

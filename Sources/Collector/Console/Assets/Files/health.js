@@ -109,7 +109,7 @@ function cards({
     card(
       "w4",
       "Sources",
-      "Where events came from. Verdicts on cycles are the collector's own.",
+      "Where events came from. Verdicts are the collector's own.",
       list(received, "Sources", ["source", "format", "received.num"])
     ),
     destinations.length > 0 &&
