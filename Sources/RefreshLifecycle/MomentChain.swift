@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of facts that tell the same between two starts, each within the longest moment of the one before it, and of
+/// The places of facts that tell the same between two starts, each less than a moment behind the one before it, and of
 /// others among them.
 struct MomentChain: RandomAccessCollection {
     let key: UInt64
     /// What is stamped with the whole second of the start before them.
     let early: Range<Int>
     let places: Range<Int>
-    /// The start behind them, where it is within the longest moment.
+    /// The start behind them, where it is less than a moment away.
     let next: Int?
 
     var startIndex: Int { 0 }
@@ -28,11 +28,10 @@ struct MomentChain: RandomAccessCollection {
 }
 
 extension RefreshFact {
-    /// How far behind its stamp another fact may tell of the same moment: a stamp of whole seconds stands for all of its
-    /// second. Lines without a time are in order, so that each is a moment of its own.
-    var momentLength: Int64 {
-        if isAssumed { return 0 }
-        return isWholeSecond ? RefreshRules.longestMoment : RefreshRules.moment
+    /// Whether a line and an analytics event may tell of one moment. Lines without a time are in order, so that each is a
+    /// moment of its own.
+    func isOfOneMoment(with other: RefreshFact) -> Bool {
+        isAnalytics != other.isAnalytics && !isAssumed && abs(time - other.time) < RefreshRules.moment
     }
 }
 
@@ -70,7 +69,7 @@ extension [RefreshFact] {
         return low
     }
 
-    /// The facts around one of them that follow each other within the longest moment, with no start between them.
+    /// The facts around one of them that follow each other in less than a moment, with no start between them.
     func momentChain(around place: Int) -> MomentChain? {
         guard let key = self[place].momentKey else { return nil }
         if let start = lastStart(inSecondOf: place) {
@@ -84,8 +83,8 @@ extension [RefreshFact] {
         return MomentChain(key: key, early: early, places: first.place..<(last.place + 1), next: last.start)
     }
 
-    /// The last of the facts in one direction that follow each other within the longest moment, and the start at which
-    /// they end.
+    /// The last of the facts in one direction that follow each other in less than a moment, and the start at which they
+    /// end.
     private func chainEnd(
         from place: Int,
         by step: Int,
@@ -95,16 +94,9 @@ extension [RefreshFact] {
         var last = place
         var index = origin + step
         while indices.contains(index) {
-            let distance = abs(self[index].time - self[last].time)
-            guard distance <= (self[last].isAssumed ? 0 : RefreshRules.longestMoment) else { break }
+            guard abs(self[index].time - self[last].time) < RefreshRules.moment else { break }
             if self[index].kind == .started { return (last, index) }
-            if self[index].momentKey == key {
-                // The fact in the middle may divide a longer moment, whatever its stamp; between others a gap that is
-                // longer than the earlier one reaches ends a moment.
-                let earlier = step < 0 ? index : last
-                guard last == place || distance <= self[earlier].momentLength else { break }
-                last = index
-            }
+            if self[index].momentKey == key { last = index }
             index += step
         }
         return (last, nil)

@@ -4,8 +4,8 @@ import TelemetryEvents
 
 /// An event of the background refresh as its installation keeps it, in 16 bytes.
 ///
-/// The word holds, from its lowest bit: the kind (4 bits), a truth (2), a reason (3), whether the time is assumed (1), and
-/// a number (40). The bits from 60 on are the fold's own. Checkpoints store it.
+/// The word holds, from its lowest bit: the kind (4 bits), a truth (2), a reason (3), whether the time is assumed (1), a
+/// number (40), and whether an analytics event told it (1). The bits from 60 on are the fold's own. Checkpoints store it.
 struct RefreshFact: Hashable, Sendable {
     /// What it tells. The raw value orders facts of one time as the app writes them.
     enum Kind: UInt8, Sendable {
@@ -31,6 +31,8 @@ struct RefreshFact: Hashable, Sendable {
     private static let numberShift: UInt64 = 10
     private static let numberLimit: UInt64 = 1 << 40 - 1
     private static let contentMask: UInt64 = 1 << 50 - 1
+    private static let analyticsBit: UInt64 = 1 << 50
+    private static let toldMask = contentMask | analyticsBit
 
     init(time: Int64, word: UInt64) {
         self.time = time
@@ -62,6 +64,7 @@ struct RefreshFact: Hashable, Sendable {
         if let truth { word |= (truth ? 2 : 1) << Self.truthShift }
         word |= UInt64(event.skipReason?.rawValue ?? 0) << Self.reasonShift
         if event.isTimeAssumed { word |= Self.assumedBit }
+        if event.isAnalytics { word |= Self.analyticsBit }
         if let number { word |= min(UInt64(max(number, 0)) + 1, Self.numberLimit) << Self.numberShift }
         time = event.timestamp.microseconds
         self.word = word
@@ -89,6 +92,9 @@ struct RefreshFact: Hashable, Sendable {
     /// Whether the time only orders the fact among others.
     var isAssumed: Bool { word & Self.assumedBit != 0 }
 
+    /// Whether an analytics event told it, and no log line.
+    var isAnalytics: Bool { word & Self.analyticsBit != 0 }
+
     /// Whether its stamp has no fraction of a second, so that it stands for all of its second and may be earlier than the
     /// start of its run.
     var isWholeSecond: Bool { !isAssumed && time % RefreshRules.second == 0 }
@@ -98,13 +104,13 @@ struct RefreshFact: Hashable, Sendable {
 
     /// Whether two facts tell the same, but for the fold's own bits.
     func tellsTheSame(as other: RefreshFact) -> Bool {
-        time == other.time && word & Self.contentMask == other.word & Self.contentMask
+        time == other.time && word & Self.toldMask == other.word & Self.toldMask
     }
 
     /// The order by time, and of one time by what is told, so that it never depends on the arrival.
     static func precedes(_ left: RefreshFact, _ right: RefreshFact) -> Bool {
         left.time != right.time
-            ? left.time < right.time : left.word & contentMask < right.word & contentMask
+            ? left.time < right.time : left.word & toldMask < right.word & toldMask
     }
 
     /// Whether it ends a run.
@@ -118,8 +124,8 @@ struct RefreshFact: Hashable, Sendable {
     /// Whether it is about the schedule of the next run and belongs to none.
     var isOfSchedule: Bool { kind == .scheduled || kind == .scheduleFailed }
 
-    /// What two facts have in common that tell of one moment, in a line and in an analytics event; nil for a fact that no
-    /// counter counts at once.
+    /// What a line and an analytics event have in common that tell of one moment; nil for a fact that no counter counts at
+    /// once.
     var momentKey: UInt64? {
         switch kind {
         case .started, .expired, .completed: nil
@@ -167,10 +173,9 @@ package enum RefreshRules {
     /// The time within which the next run must be scheduled.
     static let schedulingLimit = 4 * hour + 15 * 60 * second
 
-    /// How far two tellings of one moment may be apart.
-    static let moment = second
-    /// The same by their stamps, where the earlier one has no fraction of a second.
-    static let longestMoment = moment + second - 1
+    /// A line and an analytics event of one moment are less than this apart: by their times at most a second, and a stamp of
+    /// whole seconds may be up to a second before its time.
+    static let moment = 2 * second
     /// How long after its start an event may still belong to a run, so that an end that comes far too late is its end.
     static let reach = 10 * 60 * second
     /// How long after the end an event belongs to a run that has told of no start.

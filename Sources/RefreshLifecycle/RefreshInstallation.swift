@@ -58,8 +58,8 @@ struct RefreshInstallation: Sendable {
         if !early.isEmpty {
             places += (early.upperBound..<start).reversed().prefix { facts[$0].kind != .started }
         }
-        let end = facts[start].time + RefreshRules.longestMoment
-        places += ((start + 1)..<facts.count).prefix { facts[$0].time <= end }
+        let end = facts[start].time + RefreshRules.moment
+        places += ((start + 1)..<facts.count).prefix { facts[$0].time < end }
         // Summed up by what they tell, because a moment may begin with another fact on one side of the start.
         var divided: [(place: Int, added: Int)] = []
         for place in places where facts[place].momentKey != nil {
@@ -125,22 +125,26 @@ struct RefreshInstallation: Sendable {
 
     /// Finds the moments around a fact that tell the same as it, and lets the first fact of each stand for it.
     ///
-    /// A line and an analytics event tell of one moment at most a second apart. The moments among facts in a row are the
-    /// fewest windows of a second that hold them all, where a stamp of whole seconds may be anywhere in its second. Another
-    /// fact never makes them fewer, so that counting at once gives the same in every order of arrival.
+    /// A line and an analytics event of one moment are a pair. Each fact is paired with the earliest that is left of the other
+    /// sort, which gives as many pairs as there can be. Another fact never makes the moments fewer, so that counting at
+    /// once gives the same in every order of arrival.
     ///
     /// - Returns: how many more they are than those that were counted.
     private mutating func countMoments(at place: Int) -> Int {
         guard let chain = facts.momentChain(around: place) else { return 0 }
         var added = 0
-        var end = Int64.min
+        // The facts without a partner, all of one sort; those before `waiting` found none in time.
+        var single: [Int] = []
+        var waiting = 0
         for index in chain where chain.has(facts, index) {
-            let isFirst = facts[index].time > end
-            if isFirst { added += 1 }
+            while waiting < single.count, facts[index].time - facts[single[waiting]].time >= RefreshRules.moment {
+                waiting += 1
+            }
+            let isPaired = waiting < single.count && facts[index].isOfOneMoment(with: facts[single[waiting]])
+            if isPaired { waiting += 1 } else { single.append(index) }
+            if !isPaired { added += 1 }
             if facts[index].has(RefreshFact.counted) { added -= 1 }
-            facts[index].set(RefreshFact.counted, isFirst)
-            let reach = facts[index].time + facts[index].momentLength
-            end = isFirst ? reach : min(end, reach)
+            facts[index].set(RefreshFact.counted, !isPaired)
         }
         return added
     }

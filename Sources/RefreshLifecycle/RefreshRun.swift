@@ -48,8 +48,8 @@ struct RefreshRun {
     var notifiedAt: Int64?
     var lastNotifiedAt: Int64?
     var notifiedAgainAt: Int64?
-    /// The end of the moment of the first notification.
-    private var notifiedUntil = Int64.max
+    /// The first notification, until a line and an analytics event have told of it.
+    private var unpairedNotification: RefreshFact?
     var isNotificationFailed = false
     var notificationSkip: RefreshSkipReason?
     var isNotificationSkipped = false
@@ -168,16 +168,13 @@ struct RefreshRun {
 
     private mutating func addNotification(_ fact: RefreshFact) {
         defer { lastNotifiedAt = fact.time }
-        guard let first = notifiedAt else {
-            notifiedAt = fact.time
-            notifiedUntil = fact.time + fact.momentLength
-            return
+        if notifiedAt == nil {
+            (notifiedAt, unpairedNotification) = (fact.time, fact)
+        } else if let first = unpairedNotification, fact.isOfOneMoment(with: first) {
+            unpairedNotification = nil
+        } else {
+            notifiedAgainAt = notifiedAgainAt ?? fact.time
         }
-        guard fact.time > (hasAssumedTimes ? first : notifiedUntil) else {
-            notifiedUntil = min(notifiedUntil, fact.time + fact.momentLength)
-            return
-        }
-        notifiedAgainAt = notifiedAgainAt ?? fact.time
     }
 }
 
@@ -267,8 +264,9 @@ struct RefreshRunCursor {
             facts[start].isStartWithinSecond, facts[start].time - fact.time < RefreshRules.second
         else { return nil }
         guard let run = current else { return start }
-        let before = facts[run.first..<place].reversed().prefix { fact.time - $0.time <= RefreshRules.moment }
-        return run.isOpen(at: fact.time) || before.contains { $0.kind == fact.kind } ? nil : start
+        let before = facts[run.first..<place].reversed().prefix { fact.time - $0.time < RefreshRules.moment }
+        let isToldAgain = before.contains { $0.kind == fact.kind && $0.isOfOneMoment(with: fact) }
+        return run.isOpen(at: fact.time) || isToldAgain ? nil : start
     }
 
     /// Gives the run before a start what is told at the very time of the start and completes that run. Stamps are often

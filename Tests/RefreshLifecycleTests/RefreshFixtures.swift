@@ -28,7 +28,7 @@ struct Told: Hashable, Sendable {
     var number: Int64?
     var reason: RefreshSkipReason?
     var isAssumed = false
-    var eventId = ""
+    var isAnalytics = false
 
     static func started(_ seconds: Double) -> Told { Told(kind: .refreshStarted, seconds: seconds) }
     static func checked(_ seconds: Double, _ daysSinceTest: Int64, _ isAvailable: Bool? = nil) -> Told {
@@ -78,6 +78,13 @@ struct Told: Hashable, Sendable {
         return told
     }
 
+    /// The same as an analytics event tells it.
+    func analytics() -> Told {
+        var told = self
+        told.isAnalytics = true
+        return told
+    }
+
     func assumed() -> Told {
         var told = self
         told.isAssumed = true
@@ -88,6 +95,7 @@ struct Told: Hashable, Sendable {
         var event = Event(kind: kind, timestamp: .after(seconds))
         if installation != 0 { event.installation = Pseudonym(high: installation, low: 1) }
         event.isTimeAssumed = isAssumed
+        event.isAnalytics = isAnalytics
         event.status = reason.map { Int64($0.rawValue) }
         switch kind {
         case .refreshCompleted: (event.fetched, event.duration) = (truth, number)
@@ -108,6 +116,7 @@ extension [Told] {
 
     func after(_ seconds: Double) -> [Told] { map { $0.after(seconds) } }
     func of(_ installation: UInt64) -> [Told] { map { $0.of(installation) } }
+    func analytics() -> [Told] { map { $0.analytics() } }
 
     /// A run that notifies and schedules the next one.
     static func run(_ daysSinceTest: Int64 = 100, at seconds: Double = 0) -> [Told] {

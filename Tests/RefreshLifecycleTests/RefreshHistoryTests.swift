@@ -54,12 +54,13 @@ struct TrueRun {
     /// Its events; some of lines are told by analytics events too.
     func events(_ random: inout SplitMix64) -> [Told] {
         var told: [Told] = hasLines ? [.started(start)] : []
+        var analytics: [Told] = []
         func addTwice(_ event: Told) {
             told.append(event)
             if hasLines, Bool.random(using: &random) {
-                var again = event.after(Double.random(in: 0.001...0.9, using: &random))
+                var again = event.analytics().after(Double.random(in: 0.001...0.9, using: &random))
                 if again.kind == .refreshCompleted { again.number = again.number.map { $0 - $0 % 100_000 } }
-                told.append(again)
+                analytics.append(again)
             }
         }
         if let skip { told.append(.skipped(start + 0.3, skip)) }
@@ -79,7 +80,7 @@ struct TrueRun {
         default: break
         }
         if isScheduled { told.append(.scheduled(start + (end?.after ?? 3) + 1.5)) }
-        return told
+        return (hasLines ? told : told.analytics()) + analytics
     }
 }
 
@@ -234,19 +235,21 @@ struct RefreshHistoryTests {
         let step = steps.randomElement(using: &random) ?? 1
         let events: [Told] = (0..<Int.random(in: 2...24, using: &random)).map { _ in
             let time = Double(Int.random(in: 0..<40, using: &random)) * step
+            let told: Told
             switch Int.random(in: 0..<12, using: &random) {
-            case 0, 1: return .started(time)
-            case 2: return .checked(time, Bool.random(using: &random) ? 30 : 100)
-            case 3: return .completed(time, Bool.random(using: &random) ? true : nil)
-            case 4: return .completed(time, false, took: 21)
-            case 5: return .expired(time)
-            case 6: return .skipped(time, Bool.random(using: &random) ? .noNetwork : .tooRecent)
-            case 7: return .scheduled(time)
-            case 8: return .scheduleFailed(time)
-            case 9: return .sent(time)
-            case 10: return .notificationFailed(time)
-            default: return Bool.random(using: &random) ? .notAuthorized(time) : .alreadyNotified(time, 3)
+            case 0, 1: told = .started(time)
+            case 2: told = .checked(time, Bool.random(using: &random) ? 30 : 100)
+            case 3: told = .completed(time, Bool.random(using: &random) ? true : nil)
+            case 4: told = .completed(time, false, took: 21)
+            case 5: told = .expired(time)
+            case 6: told = .skipped(time, Bool.random(using: &random) ? .noNetwork : .tooRecent)
+            case 7: told = .scheduled(time)
+            case 8: told = .scheduleFailed(time)
+            case 9: told = .sent(time)
+            case 10: told = .notificationFailed(time)
+            default: told = Bool.random(using: &random) ? .notAuthorized(time) : .alreadyNotified(time, 3)
             }
+            return Bool.random(using: &random) ? told.analytics() : told
         }
         let expected = try RefreshFold.total(events.sorted { $0.seconds < $1.seconds })
         var closed: RefreshTotals?

@@ -67,20 +67,26 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
         RuleRow("notified_again", true, "a second before 90 days", .run() + .run(at: 90 * days - 1)),
         RuleRow("notified_again", false, "90 days later", .run() + .run(at: 90 * days)),
         RuleRow("notified_again", true, "twice in a run", .run() + [.sent(4)]),
-        RuleRow("notified_again", false, "told twice within a second", .run() + [.sent(2)]),
-        RuleRow("notified_again", false, "told in a whole second, and just not 2 s later", .run() + [.sent(2.999_999)]),
-        RuleRow("notified_again", true, "told in a whole second, and 2 s later", .run() + [.sent(3)]),
+        RuleRow("notified_again", true, "twice within a second", .run() + [.sent(1.2)]),
+        RuleRow("notified_again", false, "told by a line and an event of one time", .run() + [.sent(1).analytics()]),
+        RuleRow(
+            "notified_again",
+            false,
+            "told by a line, and by an event just not 2 s later",
+            .run() + [.sent(2.999_999).analytics()]
+        ),
+        RuleRow("notified_again", true, "told by a line, and by an event 2 s later", .run() + [.sent(3).analytics()]),
         RuleRow(
             "notified_again",
             true,
-            "told in a whole second, within it, and 2 s later",
-            .run() + [.sent(1.5), .sent(2.9)]
+            "told by a line and two events",
+            .run() + [.sent(1.5).analytics(), .sent(2.9).analytics()]
         ),
         RuleRow(
             "notified_again",
             true,
-            "twice in a run, by stamps with fractions",
-            [.started(0), .sent(1.5), .sent(2.501)]
+            "twice in a run, each told by a line and an event",
+            [.started(0), .sent(1.5), .sent(1.6).analytics(), .sent(1.7).analytics(), .sent(1.8)]
         ),
         RuleRow(
             "notified_again",

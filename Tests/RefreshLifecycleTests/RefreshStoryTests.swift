@@ -46,8 +46,8 @@ struct RefreshRunTests {
     func lineAndAnalyticsEventCountOnce() throws {
         let lines: [Told] = .run()
         let analytics: [Told] = [
-            .completed(2.4, true, took: 1.2), .sent(1.7), Told.completed(1.6, nil, took: nil),
-        ]
+            .completed(2.4, true, took: 1.2), .sent(1.7), .completed(1.6, nil, took: nil),
+        ].analytics()
         let totals = try RefreshFold.total(lines + analytics)
         #expect(totals.runs(.completed) == 1)
         #expect(totals.notifications(.sent) == 1)
@@ -56,11 +56,39 @@ struct RefreshRunTests {
         #expect(try broken(lines + analytics).isEmpty)
     }
 
+    @Test("two lines, or two events, of one kind are two moments, however soon one follows the other")
+    func everyLineIsAMoment() throws {
+        let run: [Told] = [.started(0), .checked(1, 100), .sent(1.2), .sent(1.4), .completed(2)]
+        let schedules: [Told] = [.scheduled(2), .scheduled(2.5), .scheduleFailed(3), .scheduleFailed(3.1)]
+        for events in [run + schedules, (run + schedules).analytics()] {
+            let totals = try RefreshFold.total(events)
+            #expect(totals.notifications(.sent) == 2)
+            #expect(totals.schedules(.scheduled) == 2 && totals.schedules(.failed) == 2)
+            #expect(try broken(events) == ["notified_again"])
+        }
+    }
+
+    @Test("each line has one event of its moment, in every order of arrival")
+    func linesAndEventsArePairs() throws {
+        let told: [Told] = [
+            .started(0), .checked(0.5, 100), .sent(1), .sent(1.2).analytics(), .sent(1.4), .sent(1.5).analytics(),
+            .sent(1.6).analytics(), .completed(8), .scheduled(9),
+        ]
+        var random = SplitMix64(seed: 1)
+        for _ in 0..<50 {
+            var live = RefreshFold.keeping()
+            for told in told.shuffled(using: &random) { try live.apply([told], at: 1) }
+            #expect(live.totals.notifications(.sent) == 3)
+            live.closeAll(from: 3)
+            #expect(live.totals.violations(.notifiedAgain) == 1)
+        }
+    }
+
     @Test("a line of a whole second and its event up to 2 s later count once, in every order of arrival")
     func eventBehindAWholeSecond() throws {
         let events: [Told] = [
-            .started(0), .checked(1, 100), .sent(1), .sent(2.9), .completed(3), .scheduleFailed(3),
-            .scheduleFailed(4.999_999), .scheduled(60), .scheduled(62),
+            .started(0), .checked(1, 100), .sent(1), .sent(2.9).analytics(), .completed(3), .scheduleFailed(3),
+            .scheduleFailed(4.999_999).analytics(), .scheduled(60), .scheduled(62),
         ]
         var random = SplitMix64(seed: 1)
         for _ in 0..<50 {
@@ -74,7 +102,7 @@ struct RefreshRunTests {
 
     @Test("a start in the second of a notification divides those around it in every order of arrival")
     func startDividesAWholeSecond() throws {
-        let events: [Told] = [.sent(0), .sent(0.1), .started(0.2), .sent(1.5)]
+        let events: [Told] = [.sent(0).analytics(), .sent(0.1), .started(0.2), .sent(1.5)]
         var random = SplitMix64(seed: 1)
         for _ in 0..<50 {
             var live = RefreshFold.keeping()
@@ -119,7 +147,7 @@ struct RefreshRunTests {
         let lines: [Told] = [
             .started(0.2), .checked(0.4, 100), .sent(0.5), .completed(0.6, took: 0.4), .scheduled(0.7),
         ]
-        let events = lines + [.sent(0), .completed(0, took: 0.4)]
+        let events = lines + [.sent(0), .completed(0, took: 0.4)].analytics()
         var random = SplitMix64(seed: 1)
         for _ in 0..<50 {
             let order = events.shuffled(using: &random)
@@ -149,7 +177,7 @@ struct RefreshRunTests {
     func endOfAnOpenRun() throws {
         let next: [Told] = [.started(0.2), .skipped(0.4, .tooRecent)]
         let ended: [[Told]] = [
-            [.started(-3), .completed(0)], [.started(-3), .completed(-0.3), .completed(0)],
+            [.started(-3), .completed(0)], [.started(-3), .completed(-0.3), .completed(0).analytics()],
         ]
         for events in ended.map({ $0 + next }) {
             #expect(try outcomes(events) == ["completed", "skipped"])
@@ -294,7 +322,7 @@ struct RefreshTroubleshootingTests {
     @Test("registration that fails: a refused schedule is counted and is no missing one")
     func registrationFails() throws {
         let events: [Told] =
-            [.started(0), .checked(1, 30), .completed(2), .scheduleFailed(2.2), .scheduleFailed(2.9)]
+            [.started(0), .checked(1, 30), .completed(2), .scheduleFailed(2.2), .scheduleFailed(2.9).analytics()]
             + .quiet(at: 5 * hours)
         #expect(try RefreshFold.total(events).schedules(.failed) == 1)
         #expect(try broken(events).isEmpty)

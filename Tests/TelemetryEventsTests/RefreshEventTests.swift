@@ -25,15 +25,16 @@ struct RefreshJSONTests {
     @Test(
         "an analytics event becomes the kind of its line",
         arguments: [
-            ("backgroundRefreshScheduleFailed", #"{"event":"refresh_schedule_failed"}"#),
-            ("backgroundRefreshExpired", #"{"event":"refresh_expired"}"#),
-            ("backgroundRefreshCompleted", #"{"event":"refresh_completed"}"#),
-            ("backgroundRefreshFailed", #"{"event":"refresh_completed","properties":{"success":false}}"#),
-            ("backgroundRefreshNotificationSent", #"{"event":"refresh_notification_sent"}"#),
-            ("backgroundRefreshNotificationFailed", #"{"event":"refresh_notification_failed"}"#),
+            ("backgroundRefreshScheduleFailed", "refresh_schedule_failed", ""),
+            ("backgroundRefreshExpired", "refresh_expired", ""),
+            ("backgroundRefreshCompleted", "refresh_completed", ""),
+            ("backgroundRefreshFailed", "refresh_completed", #""success":false,"#),
+            ("backgroundRefreshNotificationSent", "refresh_notification_sent", ""),
+            ("backgroundRefreshNotificationFailed", "refresh_notification_failed", ""),
         ]
     )
-    func analyticsEventsHaveKinds(name: String, expected: String) throws {
+    func analyticsEventsHaveKinds(name: String, kind: String, property: String) throws {
+        let expected = #"{"event":"\#(kind)","properties":{\#(property)"analytics":true}}"#
         #expect(try content(refresh(name)) == [expected])
         #expect(try content(refresh(name, "{}")) == [expected])
         #expect(try content(refresh(name, "null")) == [expected])
@@ -47,7 +48,7 @@ struct RefreshJSONTests {
         ]
     )
     func successIsReadLeniently(value: String, isSuccessful: Bool) throws {
-        let expected = #"{"event":"refresh_completed","properties":{"success":\#(isSuccessful)}}"#
+        let expected = #"{"event":"refresh_completed","properties":{"success":\#(isSuccessful),"analytics":true}}"#
         #expect(try content(refresh("backgroundRefreshCompleted", #"{"success":\#(value)}"#)) == [expected])
     }
 
@@ -59,7 +60,7 @@ struct RefreshJSONTests {
         ]
     )
     func durationIsReadLeniently(member: String) throws {
-        let expected = #"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.25}}"#
+        let expected = #"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.25,"analytics":true}}"#
         let properties = #"{"success":true,\#(member)}"#
         #expect(try content(refresh("backgroundRefreshCompleted", properties)) == [expected])
     }
@@ -77,6 +78,8 @@ struct RefreshJSONTests {
             #"{"event":"refresh_notification_skipped","properties":{"reason":"NOT_AUTHORIZED"}}"#,
             #"{"event":"refresh_notification_skipped","properties":{"reason":"ALREADY_NOTIFIED","daysSinceNotification":3}}"#,
             #"{"event":"refresh_notification_failed"}"#,
+            #"{"event":"refresh_schedule_failed","properties":{"analytics":true},"error":"BGTaskSchedulerErrorDomain Code=1"}"#,
+            #"{"event":"refresh_completed","properties":{"success":true,"analytics":true}}"#,
         ]
     )
     func canonicalFormIsReadBack(form: String) throws {
@@ -92,9 +95,9 @@ struct RefreshJSONTests {
     func propertiesMayPrecedeTheKind() throws {
         let line =
             #"{"properties":{"durationSeconds":1.2,"success":1,"x":[]},"timestamp":"2025-11-15T05:53:02Z","event":"backgroundRefreshCompleted"}"#
-        #expect(
-            try content(line) == [#"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.2}}"#]
-        )
+        let expected =
+            #"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.2,"analytics":true}}"#
+        #expect(try content(line) == [expected])
         #expect(decode(line).unknownFields == 1)
     }
 
@@ -103,13 +106,13 @@ struct RefreshJSONTests {
         let members = (0..<2_000).map { #""key\#($0)":{"a":[1,2]}"# }.joined(separator: ",")
         let properties = #"{"success":"perhaps","hours":4,"user":"anna@example.org","durationSeconds":{},\#(members)}"#
         let line = refresh("backgroundRefreshCompleted", properties)
-        #expect(try content(line) == [#"{"event":"refresh_completed"}"#])
+        #expect(try content(line) == [#"{"event":"refresh_completed","properties":{"analytics":true}}"#])
         #expect(decode(line).unknownFields == 2_004)
     }
 
     @Test("fields of the plugin on an event of the background refresh are dropped and counted")
     func fieldsOfThePluginAreDropped() throws {
-        let fields = #""scheduleId":"a","status":200,"fetched":true,"willRetry":false,"items":5,"ttl":3"#
+        let fields = #""scheduleId":"a","status":200,"fetched":true,"willRetry":true,"items":5,"ttl":3"#
         let line = #"{"event":"refresh_checked","timestamp":"2025-11-15T05:53:02Z",\#(fields),"daysSinceTest":91}"#
         #expect(try content(line) == [#"{"event":"refresh_checked","properties":{"daysSinceTest":91}}"#])
         #expect(decode(line).unknownFields == 6)
@@ -219,6 +222,15 @@ struct RefreshJSONTests {
         #expect(
             identities(#"{"success":true,"durationSeconds":1.2}"#, #"{"success":true,"durationMs":1250}"#).count == 1
         )
+    }
+
+    @Test("an analytics event is another event than the line of its time where both count at once")
+    func identityOfAnAnalyticsEvent() {
+        func identities(_ events: String...) -> Set<UInt64> { Set(events.flatMap { decode($0).identities }) }
+        let sent = refresh("backgroundRefreshNotificationSent")
+        #expect(identities(sent, refresh("refresh_notification_sent")).count == 2)
+        #expect(identities(sent, refresh("refresh_notification_sent", #"{"analytics":true}"#)).count == 1)
+        #expect(identities(refresh("backgroundRefreshCompleted"), refresh("refresh_completed")).count == 1)
     }
 }
 

@@ -9,8 +9,8 @@ extension JSONEventDecoder {
         var hasMessage = false
         /// The reason derived from a `reason` text outside the closed set.
         var impliedReason: FailureReason?
-        /// Whether its kind is the name of a refresh that failed.
-        var isFailedRefresh = false
+        /// The analytics event whose name is its kind.
+        var analytics: RefreshAnalytics?
         /// The fields whose texts were altered.
         var altered: AlteredFields = []
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)

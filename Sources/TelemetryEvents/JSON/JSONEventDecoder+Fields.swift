@@ -20,10 +20,7 @@ extension JSONEventDecoder {
         switch field {
         case .event:
             draft.event.kind = try kind(&scanner, bytes)
-            draft.isFailedRefresh = false
-            if draft.event.kind == .refreshCompleted {
-                draft.isFailedRefresh = isFailedRefresh(endingAt: scanner.position, bytes)
-            }
+            draft.analytics = draft.event.kind.app == .aiq ? analytics(endingAt: scanner.position, bytes) : nil
             draft.hasKind = true
         case .timestamp:
             draft.event.timestamp = try timestamp(&scanner, bytes)

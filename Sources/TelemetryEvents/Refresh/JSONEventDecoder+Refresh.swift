@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of the app's analytics events.
-enum RefreshAnalytics {
+/// An analytics event of the app.
+enum RefreshAnalytics: CaseIterable {
+    case scheduleFailed
+    case expired
+    case completed
     /// A refresh that failed is one that completed without success.
-    static let failed: StaticString = "backgroundRefreshFailed"
+    case failed
+    case notificationSent
+    case notificationFailed
 
-    static let kinds: [(StaticString, EventKind)] = [
-        ("backgroundRefreshScheduleFailed", .refreshScheduleFailed),
-        ("backgroundRefreshExpired", .refreshExpired),
-        ("backgroundRefreshCompleted", .refreshCompleted),
-        (failed, .refreshCompleted),
-        ("backgroundRefreshNotificationSent", .refreshNotificationSent),
-        ("backgroundRefreshNotificationFailed", .refreshNotificationFailed),
-    ]
+    var name: StaticString {
+        switch self {
+        case .scheduleFailed: "backgroundRefreshScheduleFailed"
+        case .expired: "backgroundRefreshExpired"
+        case .completed: "backgroundRefreshCompleted"
+        case .failed: "backgroundRefreshFailed"
+        case .notificationSent: "backgroundRefreshNotificationSent"
+        case .notificationFailed: "backgroundRefreshNotificationFailed"
+        }
+    }
+
+    var kind: EventKind {
+        switch self {
+        case .scheduleFailed: .refreshScheduleFailed
+        case .expired: .refreshExpired
+        case .completed, .failed: .refreshCompleted
+        case .notificationSent: .refreshNotificationSent
+        case .notificationFailed: .refreshNotificationFailed
+        }
+    }
 }
 
 /// A property of an analytics event.
@@ -27,6 +44,8 @@ enum RefreshProperty: UInt8, CaseIterable {
     case hours
     case reason
     case daysSinceNotification
+    /// Whether it was an analytics event, in the canonical form.
+    case analytics
 
     var name: StaticString {
         switch self {
@@ -39,6 +58,7 @@ enum RefreshProperty: UInt8, CaseIterable {
         case .hours: "hours"
         case .reason: "reason"
         case .daysSinceNotification: "daysSinceNotification"
+        case .analytics: "analytics"
         }
     }
 
@@ -50,6 +70,7 @@ enum RefreshProperty: UInt8, CaseIterable {
         case .hours: kind == .refreshScheduled
         case .reason: kind == .refreshSkipped || kind == .refreshNotificationSkipped
         case .daysSinceNotification: kind == .refreshNotificationSkipped
+        case .analytics: RefreshAnalytics.allCases.contains { $0.kind == kind }
         }
     }
 }
@@ -68,17 +89,19 @@ struct RefreshValues: Sendable {
     var delay: Int64?
     var days: Int64?
     var reason: RefreshSkipReason?
+    var isAnalytics: Bool?
 }
 
 /// Reads `properties`: leniently, so that only a number out of its range refuses the event. Whatever else is in them is
 /// dropped and counted as unknown fields.
 extension JSONEventDecoder {
-    /// Whether the kind that ends with its closing quote before a position is that of a refresh that failed.
+    /// The analytics event whose name ends with its closing quote before a position; nil for the name of a kind.
     @inline(never)
-    func isFailedRefresh(endingAt end: Int, _ bytes: Span<UInt8>) -> Bool {
-        let length = RefreshAnalytics.failed.utf8CodeUnitCount
-        let start = end - 1 - length
-        return start > 0 && bytes.equals(RefreshAnalytics.failed, in: start..<end - 1)
+    func analytics(endingAt end: Int, _ bytes: Span<UInt8>) -> RefreshAnalytics? {
+        RefreshAnalytics.allCases.first { event in
+            let start = end - 1 - event.name.utf8CodeUnitCount
+            return start > 0 && bytes.equals(event.name, in: start..<end - 1)
+        }
     }
 
     /// Notes a name that no field has.
@@ -176,6 +199,7 @@ extension JSONEventDecoder {
         case .daysSinceTest, .daysSinceNotification:
             isKept = Self.keep(in: &refresh.days, try number(RefreshLimits.days, power: 0, &scanner, bytes))
         case .reason: isKept = Self.keep(in: &refresh.reason, try reason(of: draft.event.kind, &scanner, bytes))
+        case .analytics: isKept = Self.keep(in: &refresh.isAnalytics, try boolean(&scanner, bytes))
         }
         guard !isKept else { return }
         scanner.position = start
@@ -261,9 +285,10 @@ extension JSONEventDecoder {
         }
         let told = draft.event.duration
         decoded.unknownFields += draft.event.dropFieldsOfPrefetch()
+        draft.event.isAnalytics = draft.analytics != nil || refresh.isAnalytics == true
         switch draft.event.kind {
         case .refreshCompleted:
-            draft.event.fetched = draft.isFailedRefresh ? false : refresh.isSuccessful
+            draft.event.fetched = draft.analytics == .failed ? false : refresh.isSuccessful
             draft.event.duration = refresh.duration ?? told
         case .refreshChecked:
             draft.event.usedCached = refresh.isAvailable

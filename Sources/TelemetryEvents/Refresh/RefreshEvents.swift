@@ -74,10 +74,18 @@ extension Event {
         return reason
     }
 
+    /// Whether it was an analytics event, which tells of a moment beside a log line.
+    public internal(set) var isAnalytics: Bool {
+        get { kind.app == .aiq && willRetry == true }
+        set { willRetry = newValue ? true : nil }
+    }
+
     /// What tells two events of one kind and moment apart: the result, the reason and the days, and no duration, which two
-    /// sources round differently.
+    /// sources round differently. What counts at once is another event as a line than as an analytics event, so that the
+    /// fold can pair them in every order of arrival.
     var refreshIdentity: UInt64 {
         var word = UInt64(bitPattern: itemCount ?? -1) << 16 | UInt64(bitPattern: status ?? 0) & 0xFF << 4
+        if isAnalytics, kind == .refreshNotificationSent || kind == .refreshScheduleFailed { word ^= 1 << 63 }
         if let fetched { word |= fetched ? 3 : 1 }
         if let usedCached { word |= usedCached ? 12 : 4 }
         return word
@@ -122,6 +130,7 @@ extension CanonicalJSON {
             member(#""daysSinceNotification":"#)
             output.appendDecimal(days)
         }
+        if event.isAnalytics { member(#""analytics":true"#) }
         if !isFirst { output.append(UInt8(ascii: "}")) }
     }
 }
