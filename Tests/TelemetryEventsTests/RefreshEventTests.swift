@@ -60,7 +60,8 @@ struct RefreshJSONTests {
         ]
     )
     func durationIsReadLeniently(member: String) throws {
-        let expected = #"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.25,"analytics":true}}"#
+        let expected =
+            #"{"event":"refresh_completed","properties":{"success":true,"durationSeconds":1.25,"analytics":true}}"#
         let properties = #"{"success":true,\#(member)}"#
         #expect(try content(refresh("backgroundRefreshCompleted", properties)) == [expected])
     }
