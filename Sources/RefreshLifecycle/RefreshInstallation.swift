@@ -125,28 +125,31 @@ struct RefreshInstallation: Sendable {
 
     /// Finds the moments around a fact that tell the same as it, and lets the first fact of each stand for it.
     ///
-    /// A line and an analytics event of one moment are a pair. Each fact is paired with the earliest that is left of the other
-    /// sort, which gives as many pairs as there can be. Another fact never makes the moments fewer, so that counting at
-    /// once gives the same in every order of arrival.
+    /// A line and an analytics event of one moment are a pair. Each is paired with the earliest one of the other sort that
+    /// still waits for its partner, which gives as many pairs as there can be. Another fact never makes the moments fewer,
+    /// so that counting at once gives the same in every order of arrival.
     ///
     /// - Returns: how many more they are than those that were counted.
     private mutating func countMoments(at place: Int) -> Int {
         guard let chain = facts.momentChain(around: place) else { return 0 }
         var added = 0
-        // The facts without a partner, all of one sort; those before `waiting` found none in time.
-        var single: [Int] = []
-        var waiting = 0
-        for index in chain where chain.has(facts, index) {
-            while waiting < single.count, facts[index].time - facts[single[waiting]].time >= RefreshRules.moment {
-                waiting += 1
-            }
-            let isPaired = waiting < single.count && facts[index].isOfOneMoment(with: facts[single[waiting]])
-            if isPaired { waiting += 1 } else { single.append(index) }
-            if !isPaired { added += 1 }
+        // The first that may wait. Those that do are all of one sort: the others were paired when they were reached.
+        var waiting = chain.startIndex
+        for position in chain.indices where chain.has(facts, chain[position]) {
+            let index = chain[position]
+            while waiting < position, !isWaiting(chain[waiting], for: index, in: chain) { waiting += 1 }
+            let isPaired = waiting < position && facts[index].isOfOneMoment(with: facts[chain[waiting]])
+            if isPaired { waiting += 1 } else { added += 1 }
             if facts[index].has(RefreshFact.counted) { added -= 1 }
             facts[index].set(RefreshFact.counted, !isPaired)
         }
         return added
+    }
+
+    /// Whether a fact that stands for its moment is less than a moment before another one.
+    private func isWaiting(_ place: Int, for later: Int, in chain: MomentChain) -> Bool {
+        chain.has(facts, place) && facts[place].has(RefreshFact.counted)
+            && facts[later].time - facts[place].time < RefreshRules.moment
     }
 
     // MARK: Closing

@@ -152,7 +152,7 @@ final class EventVocabulary: Sendable {
 
     let fields = NameTable(EventField.allCases.flatMap { field in field.names.map { ($0, field) } })
     let kinds = NameTable(
-        EventKind.allCases.map { ($0.name, $0) } + RefreshAnalytics.allCases.map { ($0.name, $0.kind) }
+        EventKind.allCases.map { ($0.name, $0) } + RefreshAnalytics.all.map { ($0.name, $0.kind) }
     )
     let clientCounters = NameTable(ClientCounter.allCases.map { ($0.name, $0) })
     let refreshProperties = NameTable(RefreshProperty.allCases.map { ($0.name, $0) })

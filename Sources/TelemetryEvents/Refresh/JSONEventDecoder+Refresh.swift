@@ -21,6 +21,9 @@ enum RefreshAnalytics: CaseIterable {
         }
     }
 
+    /// Kept, because each call of `allCases` makes an array.
+    static let all = Array(allCases)
+
     var kind: EventKind {
         switch self {
         case .scheduleFailed: .refreshScheduleFailed
@@ -70,7 +73,7 @@ enum RefreshProperty: UInt8, CaseIterable {
         case .hours: kind == .refreshScheduled
         case .reason: kind == .refreshSkipped || kind == .refreshNotificationSkipped
         case .daysSinceNotification: kind == .refreshNotificationSkipped
-        case .analytics: RefreshAnalytics.allCases.contains { $0.kind == kind }
+        case .analytics: RefreshAnalytics.all.contains { $0.kind == kind }
         }
     }
 }
@@ -98,7 +101,7 @@ extension JSONEventDecoder {
     /// The analytics event whose name ends with its closing quote before a position; nil for the name of a kind.
     @inline(never)
     func analytics(endingAt end: Int, _ bytes: Span<UInt8>) -> RefreshAnalytics? {
-        RefreshAnalytics.allCases.first { event in
+        RefreshAnalytics.all.first { event in
             let start = end - 1 - event.name.utf8CodeUnitCount
             return start > 0 && bytes.equals(event.name, in: start..<end - 1)
         }
