@@ -30,7 +30,7 @@ package struct DeliveryState: Sendable, Equatable {
     private let pauses: Pauses
     /// How large the next request may be.
     package private(set) var limit: Int
-    /// When the next request may be sent, on the clock of ``answered(_:count:now:using:)``.
+    /// When the next request may be sent, on the clock of ``answered(_:count:size:now:using:)``.
     package private(set) var earliest = Duration.zero
     /// How many requests failed since the last one that was answered for good.
     package private(set) var failures = 0
@@ -47,10 +47,12 @@ package struct DeliveryState: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - count: how many records or points were sent.
+    ///   - size: their bytes before compression.
     ///   - now: since some start.
     package mutating func answered(
         _ outcome: ExportOutcome,
         count: Int,
+        size: Int,
         now: Duration,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
@@ -71,7 +73,7 @@ package struct DeliveryState: Sendable, Equatable {
         case .tooLarge(let reason):
             guard count > 1 else { return refuse(reason, count, now) }
             complaint = reason
-            limit = max(limit / 2, 1)
+            limit = max(min(limit, size) / 2, 1)
             return .less
         case .otherVersion: return .again
         }

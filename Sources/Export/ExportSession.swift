@@ -70,6 +70,8 @@ package final class ExportSession: Sendable {
 
     /// A request of OTLP as it is sent.
     struct Prepared: Sendable {
+        /// Its bytes as protobuf, before compression.
+        fileprivate let size: Int
         fileprivate var body: [UInt8]
         fileprivate var headers: [(name: String, value: String)]
     }
@@ -78,6 +80,7 @@ package final class ExportSession: Sendable {
     /// a thread may be busy that long.
     func prepare(_ request: [UInt8]) -> Prepared {
         var prepared = Prepared(
+            size: request.count,
             body: request,
             headers: [("Content-Type", destination.isJSON ? "application/json" : "application/x-protobuf")]
         )
@@ -94,7 +97,7 @@ package final class ExportSession: Sendable {
 
     /// Sends a request of OTLP.
     func sendOTLP(_ request: Prepared, count: Int) async -> DeliveryState.Decision {
-        await send(request.body, request.headers, count: count) { .otlp($0, now: $1) }
+        await send(request.body, request.headers, count: count, size: request.size) { .otlp($0, now: $1) }
     }
 
     /// Sends a request of remote write.
@@ -107,7 +110,8 @@ package final class ExportSession: Sendable {
     ) async -> (decision: DeliveryState.Decision, older: String?) {
         let isFixed = destination.version != nil
         let older = Mutex<String?>(nil)
-        let decision = await send(SnappyBlock.compress(request), version.headers, count: count) { answer, now in
+        let body = SnappyBlock.compress(request)
+        let decision = await send(body, version.headers, count: count, size: request.count) { answer, now in
             let outcome = ExportOutcome.remoteWrite(answer, version, samples: count, now: now)
             guard case .otherVersion(let reason) = outcome else { return outcome }
             if isFixed { return .refused("\(reason); leave version= out to fall back to 1.0") }
@@ -123,6 +127,7 @@ package final class ExportSession: Sendable {
         _ body: [UInt8],
         _ transport: [(name: String, value: String)],
         count: Int,
+        size: Int,
         _ judge: (ExportAnswer, Int64) -> ExportOutcome
     ) async -> DeliveryState.Decision {
         var outcome: ExportOutcome
@@ -141,7 +146,7 @@ package final class ExportSession: Sendable {
         let (decision, before, after) = state.withLock { state in
             let before = state
             var random = SystemRandomNumberGenerator()
-            let decision = state.answered(outcome, count: count, now: elapsed, using: &random)
+            let decision = state.answered(outcome, count: count, size: size, now: elapsed, using: &random)
             return (decision, before, state)
         }
         account(outcome, decision, count)

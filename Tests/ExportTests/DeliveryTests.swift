@@ -141,7 +141,10 @@ struct DeliveryStateTests {
         var ceiling = Duration.milliseconds(500)
         var pauses: Set<Duration> = []
         for _ in 0..<40 {
-            #expect(state.answered(.again("down", after: nil), count: 9, now: .seconds(5), using: &random) == .again)
+            #expect(
+                state.answered(.again("down", after: nil), count: 9, size: 1_000, now: .seconds(5), using: &random)
+                    == .again
+            )
             let pause = state.earliest - .seconds(5)
             #expect(pause >= .zero && pause <= ceiling)
             pauses.insert(pause)
@@ -149,7 +152,13 @@ struct DeliveryStateTests {
         }
         #expect(pauses.count > 35 && pauses.contains { $0 > .seconds(15) })
         #expect(!state.isUp)
-        let decision = state.answered(.taken(refused: 0, note: ""), count: 9, now: .seconds(6), using: &random)
+        let decision = state.answered(
+            .taken(refused: 0, note: ""),
+            count: 9,
+            size: 1_000,
+            now: .seconds(6),
+            using: &random
+        )
         #expect(decision == .proceed(refused: 0))
         #expect(state.isUp && state.failures == 0 && state.earliest == .seconds(6))
     }
@@ -159,21 +168,39 @@ struct DeliveryStateTests {
         var random = SplitMix64(seed: 2)
         var state = DeliveryState(maximum: 1_000)
         for _ in 0..<20 {
-            _ = state.answered(.again("busy", after: .seconds(90)), count: 1, now: .seconds(1), using: &random)
+            _ = state.answered(
+                .again("busy", after: .seconds(90)),
+                count: 1,
+                size: 1_000,
+                now: .seconds(1),
+                using: &random
+            )
             #expect(state.earliest >= .seconds(91))
         }
+    }
+
+    @Test("a request that is far below the limit and still too large is halved itself")
+    func smallRequestIsHalved() {
+        var random = SplitMix64(seed: 3)
+        var state = DeliveryState(maximum: 1_000_000)
+        #expect(state.answered(.tooLarge("413"), count: 8, size: 600, now: .zero, using: &random) == .less)
+        #expect(state.limit == 300)
     }
 
     @Test("what is too large is halved down to one record, which is refused, and the limit grows again")
     func tooLargeIsHalved() {
         var random = SplitMix64(seed: 3)
         var state = DeliveryState(maximum: 1_000)
-        #expect(state.answered(.tooLarge("413"), count: 8, now: .zero, using: &random) == .less)
+        #expect(state.answered(.tooLarge("413"), count: 8, size: 1_000, now: .zero, using: &random) == .less)
         #expect(state.limit == 500)
-        for _ in 0..<20 { _ = state.answered(.tooLarge("413"), count: 2, now: .zero, using: &random) }
+        for _ in 0..<20 { _ = state.answered(.tooLarge("413"), count: 2, size: 1_000, now: .zero, using: &random) }
         #expect(state.limit == 1)
-        #expect(state.answered(.tooLarge("413"), count: 1, now: .zero, using: &random) == .proceed(refused: 1))
-        for _ in 0..<20 { _ = state.answered(.taken(refused: 0, note: ""), count: 1, now: .zero, using: &random) }
+        #expect(
+            state.answered(.tooLarge("413"), count: 1, size: 1_000, now: .zero, using: &random) == .proceed(refused: 1)
+        )
+        for _ in 0..<20 {
+            _ = state.answered(.taken(refused: 0, note: ""), count: 1, size: 1_000, now: .zero, using: &random)
+        }
         #expect(state.limit == 1_000)
     }
 
@@ -181,9 +208,12 @@ struct DeliveryStateTests {
     func refusalsAreFinal() {
         var random = SplitMix64(seed: 4)
         var state = DeliveryState(maximum: 1_000)
-        #expect(state.answered(.refused("HTTP 400"), count: 7, now: .zero, using: &random) == .proceed(refused: 7))
+        #expect(
+            state.answered(.refused("HTTP 400"), count: 7, size: 1_000, now: .zero, using: &random)
+                == .proceed(refused: 7)
+        )
         #expect(state.complaint == "HTTP 400")
-        let partial = state.answered(.taken(refused: 99, note: "n"), count: 7, now: .zero, using: &random)
+        let partial = state.answered(.taken(refused: 99, note: "n"), count: 7, size: 1_000, now: .zero, using: &random)
         #expect(partial == .proceed(refused: 7))
     }
 }

@@ -233,6 +233,8 @@ struct OTLPExportTests {
                 _ = try await client.post(batch.ndjson)
                 try await receiver.answer("413")
                 try await eventually("it is cut") { await receiver.requests.filter { $0.mode == ["413"] }.count > 4 }
+                let sizes = await receiver.requests.filter { $0.mode == ["413"] }.prefix(4).map(\.size)
+                #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 > $1 }, "\(sizes)")
                 try await receiver.answer("200")
                 try await eventually("the rest is taken") {
                     let page = try await client.metrics()
