@@ -229,7 +229,7 @@ struct OTLPExportTests {
             let address = receiver.address
             try await withService(options: ["--export", "otlp \(address) only=logs"]) { service in
                 let client = await service.client
-                let batch = EventFactory(prefix: "large").cycles(0..<500)
+                let batch = EventFactory(prefix: "large").cycles(0..<50)
                 _ = try await client.post(batch.ndjson)
                 try await receiver.answer("413")
                 try await eventually("it is cut") { await receiver.requests.filter { $0.mode == ["413"] }.count > 4 }
