@@ -142,7 +142,7 @@ struct LogCut: OptionSet, Hashable, Sendable {
         if let due = cycle.notificationTime, end.microseconds <= due.microseconds + Self.drift { insert(.end) }
     }
 
-    /// Whether a violation only says what the log does not show.
+    /// Whether a violation of a cycle in an excerpt only says what lies before its beginning.
     func hides(_ violation: ViolationKind, _ evidence: CycleEvidence) -> Bool {
         switch violation {
         case .executedWithoutScheduled: contains(.beginning)
@@ -158,8 +158,8 @@ struct LogCut: OptionSet, Hashable, Sendable {
     /// What a person reads; nil for a whole cycle.
     var sentence: String? {
         switch (contains(.beginning), contains(.end)) {
-        case (true, true): "the log begins and ends inside this cycle; what came before was not judged"
-        case (true, false): "the log begins inside this cycle; what came before was not judged"
+        case (true, true): "the log begins and ends inside this cycle (--excerpt does not judge what came before)"
+        case (true, false): "the log begins inside this cycle (--excerpt does not judge what came before)"
         case (false, true): "the log ends before this cycle did"
         case (false, false): nil
         }

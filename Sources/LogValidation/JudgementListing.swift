@@ -11,7 +11,7 @@ struct JudgementListing {
 
     private let detail: JudgementOptions.Detail
     private let planned: PlannedSchedules?
-    private let isWhole: Bool
+    private let isExcerpt: Bool
     private let key: IdentityKey
     /// The time zone of stamps that name none.
     private let zone: ZoneOffsets
@@ -60,7 +60,7 @@ struct JudgementListing {
             planned?.entries[index].scheduleId = id.map(pseudonyms.shaped(identifier:))
         }
         self.planned = planned
-        isWhole = options.isWhole
+        isExcerpt = options.isExcerpt
         self.observer = observer
         key = pseudonyms.identityKey
         zone = options.lines.zone
@@ -267,8 +267,8 @@ struct JudgementListing {
         cycle.isDeliveredAgain = evidence.isDeliveredAgain
         cycle.isSubmittedAgain = evidence.isSubmittedAgain
         cycle.isRegistered = log.kinds.contains(.prefetchRegistered)
-        cycle.cut = isWhole ? [] : LogCut(cycle.closed, evidence, in: log)
-        if !cycle.cut.isEmpty {
+        cycle.cut = LogCut(cycle.closed, evidence, in: log)
+        if isExcerpt {
             for violation in cycle.closed.violations where cycle.cut.hides(violation.kind, evidence) {
                 judgement.violationChanges[violation.kind, default: 0] -= 1
             }
@@ -280,7 +280,8 @@ struct JudgementListing {
                 return ShownPlace(input: notes.inputs[Int(place.order)], line: place.number)
             }
         }
-        cycle.stop = !cycle.cut.isEmpty ? nil : CycleStop(cycle.closed, evidence.kinds)
+        let isStopHidden = cycle.cut.contains(.end) || isExcerpt && !cycle.cut.isEmpty
+        cycle.stop = isStopHidden ? nil : CycleStop(cycle.closed, evidence.kinds)
         if let hours = cycle.shiftedHours, let time = cycle.closed.stages.delivered {
             cycle.zoneAdvice = Advice.ofZone(shiftedHours: hours, at: time, zone)
         }

@@ -28,8 +28,8 @@ package struct JudgementOptions: Sendable {
     package var apps: Set<App> = Set(App.allCases)
     /// Whether the lines are of a simulator, where that is known.
     package var isSimulator: Bool?
-    /// Whether the logs are known to be whole, so that no cycle is cut.
-    package var isWhole = false
+    /// Whether the logs are excerpts, so that what lies before the beginning of one is not missing.
+    package var isExcerpt = false
     /// The plugin's schedule, which the cycles are held against.
     package var planned: PlannedSchedules?
     /// Is told each stage as it is read, where the input is live.

@@ -280,9 +280,10 @@ extension LifecycleFold {
     }
 }
 
-/// When a cycle closes: a grace period after its delivery or summary, else a while after its notification time.
+/// When a cycle closes: a grace period after its delivery or summary, else a while after its notification time
+/// (docs/lifecycle.md, What closes a cycle).
 ///
-/// See "What closes a cycle" in docs/lifecycle.md. The defaults are those of `LifecycleLimits`.
+/// The defaults are those of `LifecycleLimits`.
 struct ClosingTerms {
     /// The ledger's clock, in seconds since 1970.
     var clockSeconds: UInt32

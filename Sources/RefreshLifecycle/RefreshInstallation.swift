@@ -44,7 +44,7 @@ struct RefreshInstallation: Sendable {
         guard fact.kind == .started else {
             if count(at: place, into: &totals) > 0 { return .counted }
             if fact.momentKey != nil { return .repeated }
-            return fact.isEnd ? isFirstEnd(at: place) ? .counted : .repeated : .informational
+            return fact.isEnd ? isOnlyEnd(at: place) ? .counted : .repeated : .informational
         }
         divideMoments(at: place, into: &totals)
         return .informational
@@ -87,33 +87,15 @@ struct RefreshInstallation: Sendable {
     }
 
     /// Whether the run of an end has no other one, and no outcome yet.
-    private func isFirstEnd(at place: Int) -> Bool {
-        let time = facts[place].time
-        var start = facts.lastStart(inSecondOf: place)
-        let origin = start ?? place
-        if start == nil {
-            for other in (0..<place).reversed() {
-                if time - facts[other].time > RefreshRules.reach { break }
-                if tellsEnd(at: other) { return false }
-                if facts[other].kind == .started {
-                    start = other
-                    break
-                }
-            }
+    private func isOnlyEnd(at place: Int) -> Bool {
+        // No run goes on behind a gap that is longer than it reaches.
+        var first = place
+        while first > 0, facts[first].time - facts[first - 1].time <= RefreshRules.reach { first -= 1 }
+        var cursor = RefreshRunCursor(from: first)
+        while let run = cursor.nextRun(in: facts), run.first <= place {
+            if run.end?.place == place { return run.ends == 1 && !run.isOutcomeCounted }
         }
-        if let start {
-            let early = facts.places(ofSecondOf: start)
-            if tellsEnd(at: start) || early.contains(where: { $0 != place && tellsEnd(at: $0) }) { return false }
-        }
-        for other in (origin + 1)..<facts.count {
-            if facts[other].kind == .started || facts[other].time - time > RefreshRules.trailing { break }
-            if tellsEnd(at: other) { return false }
-        }
-        return true
-    }
-
-    private func tellsEnd(at place: Int) -> Bool {
-        facts[place].isEnd || facts[place].has(RefreshFact.outcomeCounted)
+        return false
     }
 
     /// Counts the moments around a new fact that tell the same as it.

@@ -30,6 +30,11 @@ struct RefreshRun {
 
     /// The first fact that ends it.
     var end: (time: Int64, place: Int, kind: RefreshFact.Kind)?
+    /// That fact, and whether a line and an analytics event have told of it.
+    private var endFact: RefreshFact?
+    private var isEndPaired = false
+    /// How many facts tell of its end.
+    private(set) var ends = 0
     /// Whether a completion is told as successful.
     var success: Bool?
     /// The time of the first completion, of the first successful one, and of the first check.
@@ -97,7 +102,27 @@ struct RefreshRun {
     }
 
     /// Whether a fact that is no start belongs to it.
-    func includes(_ fact: RefreshFact) -> Bool {
+    func includes(_ fact: RefreshFact) -> Bool { !isEnded(before: fact) && reaches(fact) }
+
+    /// Whether a fact needs a run of its own, because this one has ended.
+    ///
+    /// Work after a skip belongs to the run that was skipped, and what an expired task still tells to the run that expired.
+    private func isEnded(before fact: RefreshFact) -> Bool {
+        guard let end, let endFact, fact.time > end.time, fact.isEnd || fact.kind == .checked else { return false }
+        let isOfOneMoment = fact.isOfOneMoment(with: endFact)
+        if fact.kind == end.kind {
+            // An app may tell of one failure by two analytics events.
+            let isOneFailure = fact.truth == false && endFact.truth == false && fact.time - end.time < RefreshRules.moment
+            return !(isOfOneMoment && !isEndPaired || isOneFailure && !fact.isAssumed)
+        }
+        switch end.kind {
+        case .skipped: return false
+        case .expired: return fact.kind == .skipped || fact.time - end.time > RefreshRules.trailing
+        default: return !isOfOneMoment
+        }
+    }
+
+    private func reaches(_ fact: RefreshFact) -> Bool {
         if hasStart { return reachesFrom.map { fact.time - $0 <= RefreshRules.reach } ?? true }
         guard let end else { return fact.time - begin <= RefreshRules.runLimit }
         return fact.time - end.time <= RefreshRules.trailing
@@ -113,11 +138,10 @@ struct RefreshRun {
         }
         if fact.has(RefreshFact.outcomeCounted) { isOutcomeCounted = true }
         if fact.has(RefreshFact.judged) { isJudged = true }
-        if fact.isEnd, end == nil { end = (max(fact.time, begin), place, fact.kind) }
+        if !fact.isAnalytics { isToldByLines = true }
+        if fact.isEnd { addEnd(fact, at: place) }
         switch fact.kind {
-        case .started: isToldByLines = true
         case .checked:
-            isToldByLines = true
             addCheck(fact)
             addWork(fact)
         case .completed:
@@ -128,23 +152,31 @@ struct RefreshRun {
             addWork(fact)
         case .notificationFailed: isNotificationFailed = true
         case .notificationSkipped:
-            isToldByLines = true
             isNotificationSkipped = true
             notificationSkip = notificationSkip ?? fact.reason
             notifiedDaysAgo = notifiedDaysAgo ?? fact.number
         case .skipped:
-            isToldByLines = true
             skippedAt = skippedAt ?? fact.time
             skipReason = skipReason ?? fact.reason
             // Facts of one time come with the skip behind the work: a run that has both of them contradicts itself.
             if checkedAt == fact.time || notifiedAt == fact.time { workedAfterSkip = true }
-        case .expired, .scheduled, .scheduleFailed: break
+        case .started, .expired, .scheduled, .scheduleFailed: break
         }
     }
 
     mutating func addSchedule(_ fact: RefreshFact) {
         if scheduledAt == nil { scheduledAt = fact.time }
         if fact.kind == .scheduled { acceptedAt = fact.time } else { isScheduleRefused = true }
+    }
+
+    private mutating func addEnd(_ fact: RefreshFact, at place: Int) {
+        ends += 1
+        guard let endFact else {
+            end = (max(fact.time, begin), place, fact.kind)
+            endFact = fact
+            return
+        }
+        if fact.kind == endFact.kind, fact.isOfOneMoment(with: endFact) { isEndPaired = true }
     }
 
     private mutating func addWork(_ fact: RefreshFact) {
@@ -214,7 +246,10 @@ struct RefreshRunCursor {
     /// The place of the start of a run that began with what a whole second stamps before it.
     private var startAhead: Int?
 
-    init() {}
+    /// - Parameter place: the place of a fact that begins a run or belongs to none.
+    init(from place: Int = 0) {
+        next = place
+    }
 
     /// The next run; nil after the last one.
     mutating func nextRun(in facts: [RefreshFact]) -> RefreshRun? {
@@ -238,11 +273,19 @@ struct RefreshRunCursor {
                 current?.add(fact, at: place)
             } else {
                 claimed = ClaimedFacts()
+                addNextSchedule(from: facts, behind: place)
                 if let ended = begin(fact, at: place) { return ended }
             }
         }
         defer { current = nil }
         return current
+    }
+
+    /// Gives a run the schedule that is told behind a run without a start of its own, which is no launch.
+    private mutating func addNextSchedule(from facts: [RefreshFact], behind place: Int) {
+        guard let run = current, run.isToldByLines, run.scheduledAt == nil else { return }
+        let next = facts[place...].prefix(64).first { $0.isOfSchedule || $0.kind == .started }
+        if let next, next.isOfSchedule { current?.addSchedule(next) }
     }
 
     /// Begins a run with its first fact and returns the run before it.

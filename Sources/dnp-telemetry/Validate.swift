@@ -87,8 +87,8 @@ struct Validate: ParsableCommand {
     @Flag(help: "The log is of a device and not of a simulator, so that a task that the system refuses has failed.")
     var device = false
 
-    @Flag(help: "The logs are whole: judge also what their beginning and end might hide.")
-    var whole = false
+    @Flag(help: "The logs are excerpts: do not judge what came before their beginning.")
+    var excerpt = false
 
     @Option(
         help: ArgumentHelp(
@@ -128,7 +128,7 @@ struct Validate: ParsableCommand {
             try inputs.checkNamed()
         }
         if inputs.app == .aiq {
-            let options = [("--schedule", schedule != nil), ("--device", device), ("--whole", whole)]
+            let options = [("--schedule", schedule != nil), ("--device", device), ("--excerpt", excerpt)]
             if let option = options.first(where: \.1)?.0 {
                 throw ValidationError("expected \(option) without --app aiq, which leaves out the plugin's cycles")
             }
@@ -145,7 +145,7 @@ struct Validate: ParsableCommand {
         options.explains = explain
         options.joins = inputs.join
         options.apps = inputs.apps
-        options.isWhole = whole
+        options.isExcerpt = excerpt
         options.isSimulator = device ? false : nil
         do throws(InputError) {
             options.planned = try schedule.map { path throws(InputError) in try PlannedSchedules(contentsOf: path) }

@@ -25,7 +25,6 @@ struct JudgedFleet {
 
     func judgement(_ wrapper: LogWrapper? = nil) throws -> Judgement {
         var options = JudgementOptions(try LineFormat(named: wrapper?.rawValue, timezone: "UTC"))
-        options.isWhole = true
         options.explains = true
         return try JudgementRun(options).judge(
             bytes,

@@ -59,6 +59,37 @@ struct BareLogTests {
         #expect(try JudgedLog.judge(lines).totals.scheduled == 2)
     }
 
+    @Test(
+        "a line behind the delivery is of the cycle that was delivered, in a log without stamps, too",
+        arguments: [
+            "Using cached content MD5=0123456789abcdef0123456789abcdef", "Found cached content (age=180s, source=prefetch)",
+            "Prefetch cycle complete (fetched=true, usedCached=true)",
+            "Prefetch cycle complete (id=ID, fetched=true, usedCached=true)",
+        ]
+    )
+    func behindTheDelivery(message: String) throws {
+        let bare = CutLogTests.whole.map { String($0.drop { $0 != "[" }) }
+        let id = try #require(JudgedLog.judge(bare).cycles.first?.scheduleId)
+        let line = "[DNP-FETCH] \(message.replacing("=ID", with: "=\(id)"))"
+        let waiting = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T05:53:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T05:48:00Z)",
+        ]
+        let fetched = try #require(bare.firstIndex { $0.contains("Fetch success") })
+        for log in [bare, bare[...fetched] + waiting + bare[(fetched + 1)...]] {
+            let before = try JudgedLog.judge(Array(log))
+            let judgement = try JudgedLog.judge(log + [line])
+            #expect(judgement.cycles.map(\.closed.outcome) == before.cycles.map(\.closed.outcome), "\(judgement.text())")
+            #expect(judgement.totals.used == 1 && judgement.totals.success == 1)
+            #expect(judgement.verdict() == .coherent, "\(judgement.text())")
+        }
+        let next = [
+            "[DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "[DNP-SCHEDULER] Notification scheduled/delivered",
+        ]
+        #expect(try JudgedLog.judge(bare + waiting + next).cycles.map(\.closed.outcome) == [.used, .fallback])
+    }
+
     @Test("an event in a log without stamps gives the lines around it its time, so that both tell of one cycle")
     func eventInLogWithoutStamps() throws {
         let bare = CutLogTests.whole.map { String($0.drop { $0 != "[" }) }

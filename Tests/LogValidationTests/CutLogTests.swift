@@ -15,18 +15,37 @@ struct CutLogTests {
 
     static let whole = JudgedLog.lines(Story.launch(0) + Story.scheduling() + Story.prefetch(540) + Story.shown())
 
-    @Test("a log that is cut anywhere is not accused of what the cut hides, and says that it is cut")
+    private static func judge(_ excerpt: [String]) throws -> Judgement {
+        try JudgedLog.judge(excerpt) { $0.isExcerpt = true }
+    }
+
+    @Test("a log that begins within a run is judged as it stands, unless it is told to be an excerpt")
+    func judgedAsItStands() throws {
+        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
+        let run = Array(Self.whole[fired...])
+        func broken(_ lines: [String]) throws -> [ViolationKind] {
+            let judgement = try JudgedLog.judge(lines)
+            #expect(judgement.cycles.map { $0.cut.contains(.beginning) } == [true])
+            return judgement.cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        #expect(try broken(run) == [.executedWithoutScheduled])
+        #expect(try broken(run.filter { $0.contains("Fetch success") }) == [.successWithoutExecuted])
+        #expect(try broken(run.filter { $0.contains("Using cached content") }) == [.usedWithoutSuccess])
+        #expect(try Self.judge(run).verdict(strict: true) == .coherent)
+    }
+
+    @Test("an excerpt that is cut anywhere is not accused of what the cut hides, and says that it is cut")
     func everyCut() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
         let delivered = try #require(Self.whole.firstIndex { $0.contains("Notification delivered") })
         for first in fired...delivered {
-            let judgement = try JudgedLog.judge(Array(Self.whole[first...]))
+            let judgement = try Self.judge(Array(Self.whole[first...]))
             #expect(judgement.verdict(strict: true) != .incoherent, "from \(Self.whole[first])")
             #expect(judgement.cycles.allSatisfy { $0.cut.contains(.beginning) }, "from \(Self.whole[first])")
         }
         let fetched = try #require(Self.whole.firstIndex { $0.contains("Fetch success") })
         for last in fired..<delivered {
-            let judgement = try JudgedLog.judge(Array(Self.whole[...last]))
+            let judgement = try Self.judge(Array(Self.whole[...last]))
             let broken = judgement.cycles.flatMap(\.closed.violations).map(\.kind)
             #expect(broken == (last < fetched ? [.taskNotCompleted] : []), "to \(Self.whole[last])")
             #expect(judgement.cycles.first?.cut.names == ["end"], "to \(Self.whole[last])")
@@ -41,10 +60,10 @@ struct CutLogTests {
             "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
             "2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
         ]
-        let judgement = try JudgedLog.judge(lines)
+        let judgement = try Self.judge(lines)
         #expect(judgement.verdict() == .coherent && judgement.cycles.first?.cut.contains(.beginning) == true)
         let late = lines.map { $0.replacing("2025-11-15T05:50", with: "2025-11-15T05:20") }
-        #expect(try JudgedLog.judge(late).verdict() == .incoherent)
+        #expect(try Self.judge(late).verdict() == .incoherent)
     }
 
     @Test("a log that begins with a launch without schedules, or with a task of its own, hides no fetch")
@@ -54,7 +73,7 @@ struct CutLogTests {
             "2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
         ]
         func broken(_ first: String) throws -> [ViolationKind] {
-            try JudgedLog.judge([first] + delivery).cycles.flatMap(\.closed.violations).map(\.kind)
+            try Self.judge([first] + delivery).cycles.flatMap(\.closed.violations).map(\.kind)
         }
         let launch = "2025-11-15T05:50:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)"
         #expect(try broken(launch) == [.usedWithoutSuccess])
@@ -78,12 +97,12 @@ struct CutLogTests {
             "2025-11-15T05:53:02Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
         ]
         for first in [[call], next] {
-            let judgement = try JudgedLog.judge(first + rest)
+            let judgement = try Self.judge(first + rest)
             #expect(judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
         }
         let started = try #require(Self.whole.firstIndex { $0.contains("Starting fetch") })
         let bare = (Self.whole[...started] + [call]).map { String($0.drop { $0 != "[" }) }
-        #expect(try JudgedLog.judge(bare).cycles.first?.cut.names == ["end"])
+        #expect(try Self.judge(bare).cycles.first?.cut.names == ["end"])
     }
 
     @Test(
@@ -100,7 +119,7 @@ struct CutLogTests {
         ]
         let untimed = rest.map { $0.replacing(" at 2025-11-15T05:53:00Z", with: "") }
         for log in [[submission] + rest, [planned, submission] + rest, [planned, submission] + untimed] {
-            let judgement = try JudgedLog.judge(log)
+            let judgement = try Self.judge(log)
             #expect(judgement.verdict() == .coherent, "\(judgement.text())")
         }
     }
@@ -115,7 +134,7 @@ struct CutLogTests {
             "2025-11-15T05:50:04Z [DNP-FETCH] Fetch failed (error=NetworkError, willRetry=false)",
         ]
         func broken(_ lines: [String]) throws -> [ViolationKind] {
-            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+            try Self.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
         }
         #expect(try broken(log) == [.duplicateTerminal])
         #expect(try broken(Array(log[..<4])) == [])
@@ -133,7 +152,7 @@ struct CutLogTests {
         let without = lines.filter { !$0.contains("BGAppRefreshTask scheduled") }
         try #require(without.count < lines.count)
         for first in 0..<(try #require(without.firstIndex { $0.contains("handler invoked") })) {
-            let judgement = try JudgedLog.judge(Array(without[first...]))
+            let judgement = try Self.judge(Array(without[first...]))
             let broken = judgement.cycles.flatMap(\.closed.violations).map(\.kind)
             #expect(broken == [.executedWithoutScheduled], "from \(without[first])")
         }
@@ -142,7 +161,7 @@ struct CutLogTests {
     @Test("what a log never shows is missing, however soon it ends")
     func endsSoon() throws {
         func broken(_ log: [String]) throws -> [ViolationKind] {
-            try JudgedLog.judge(log).cycles.flatMap(\.closed.violations).map(\.kind)
+            try Self.judge(log).cycles.flatMap(\.closed.violations).map(\.kind)
         }
         let log = [
             "2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
@@ -196,7 +215,7 @@ struct CutLogTests {
                 "14T06:00:59Z [DNP-SCHEDULER] Notification delivered (id=n3, title=Y)",
             ],
         ] {
-            let judgement = try JudgedLog.judge(log.map { "2025-11-\($0)" })
+            let judgement = try Self.judge(log.map { "2025-11-\($0)" })
             #expect(judgement.verdict() == .coherent && judgement.cycles.count == 2, "\(judgement.text())")
             #expect(judgement.cycles.count { $0.closed.stages.used != nil && $0.closed.stages.success != nil } == 1)
         }
@@ -211,7 +230,7 @@ struct CutLogTests {
             "2025-11-15T17:53:02Z [DNP-FETCH] Using cached content for notification at 2025-11-15T17:53:00Z",
             "2025-11-15T17:53:02Z [DNP-SCHEDULER] Notification delivered (id=evening, title=x)",
         ]
-        let cycles = try JudgedLog.judge(log).cycles
+        let cycles = try Self.judge(log).cycles
         #expect(cycles.count == 2)
         #expect(cycles.flatMap(\.closed.violations).map(\.kind) == [.usedWithoutSuccess])
     }
@@ -229,7 +248,7 @@ struct CutLogTests {
             "2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=n15, type=DAILY, time=2025-11-15T05:53:00Z)",
         ]
         func broken(_ lines: [String]) throws -> [ViolationKind] {
-            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+            try Self.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
         }
         #expect(try broken([launch] + run) == [])
         #expect(try broken([launch] + run[2...]) == [.successWithoutExecuted])
@@ -254,7 +273,7 @@ struct CutLogTests {
             "2025-11-15T05:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
             "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
         ]
-        let judged = try JudgedLog.judge(persisted)
+        let judged = try Self.judge(persisted)
         #expect(judged.verdict(strict: true) == .coherent && judged.cycles.count == 1, "\(judged.text())")
         let written = [
             "2025-11-15T05:57:00Z [DNP-STORAGE] Cache write failed: error=SQLITE_FULL",
@@ -264,7 +283,7 @@ struct CutLogTests {
             "2025-11-16T05:56:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-16T06:00:00Z)",
             "2025-11-16T05:56:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
         ]
-        #expect(try JudgedLog.judge(written).verdict(strict: true) == .coherent)
+        #expect(try Self.judge(written).verdict(strict: true) == .coherent)
     }
 
     @Test("a result at the head of a log is of the notification that follows, and not of the next day's run")
@@ -281,12 +300,12 @@ struct CutLogTests {
             "2025-11-16T05:56:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
         ]
         for lines in [[head] + delivery + next, [head] + next] {
-            let judged = try JudgedLog.judge(lines)
+            let judged = try Self.judge(lines)
             #expect(judged.cycles.map(\.closed.failureReason) == [.auth, nil], "\(judged.text())")
             #expect(judged.verdict(strict: true) == .coherent)
         }
         let bare = ([head] + delivery + next).map { String($0.drop { $0 != "[" }) }
-        #expect(try JudgedLog.judge(bare).cycles.map(\.closed.failureReason) == [.auth, nil])
+        #expect(try Self.judge(bare).cycles.map(\.closed.failureReason) == [.auth, nil])
     }
 
     @Test("a log that begins behind the first of two attempts does not hold its result against the second one")
@@ -297,14 +316,14 @@ struct CutLogTests {
             "2025-11-15T05:51:16Z [DNP-FETCH] Starting fetch (scheduleId=d, notificationTime=2025-11-15T05:53:00Z)",
             "2025-11-15T05:51:18Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
         ]
-        #expect(try JudgedLog.judge(lines).verdict(strict: true) == .coherent)
-        #expect(try JudgedLog.judge(Array(lines.dropLast())).verdict(strict: true) == .coherent)
+        #expect(try Self.judge(lines).verdict(strict: true) == .coherent)
+        #expect(try Self.judge(Array(lines.dropLast())).verdict(strict: true) == .coherent)
     }
 
     @Test("a log that begins within a run does not hold what came before it against a later execution")
     func cutBeforeAnotherRun() throws {
         func broken(_ lines: [String]) throws -> [ViolationKind] {
-            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
+            try Self.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind)
         }
         let again = [
             "2025-11-15T08:57:50Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
@@ -344,31 +363,31 @@ struct CutLogTests {
             "2025-11-15T18:50:01Z [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T18:53:00Z)",
             "2025-11-15T18:50:03Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)",
         ]
-        #expect(try JudgedLog.judge(lines).verdict() == .coherent)
+        #expect(try Self.judge(lines).verdict() == .coherent)
         let atHome = lines.filter { !$0.contains("Timezone") }
         #expect(
-            try JudgedLog.judge(atHome).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
+            try Self.judge(atHome).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
         )
     }
 
     @Test("the cut is told in text and JSON")
     func told() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
-        let judgement = try JudgedLog.judge(Array(Self.whole[fired...]))
+        let judgement = try Self.judge(Array(Self.whole[fired...]))
         #expect(judgement.text().contains("the log begins inside this cycle"))
         let cycles = try #require(JudgedLog.object(judgement)["cycles"] as? [[String: Any]])
         #expect(cycles.first?["cut"] as? [String] == ["beginning"])
-        #expect(try !String(decoding: JudgedLog.judge(Self.whole).json(), as: UTF8.self).contains("\"cut\""))
+        #expect(try !String(decoding: Self.judge(Self.whole).json(), as: UTF8.self).contains("\"cut\""))
     }
 
     @Test("a log that shows the launch and then an execution that was not scheduled is accused of it")
     func notCut() throws {
         let lines = Self.whole.filter { !$0.contains("BGAppRefreshTask scheduled") }
         #expect(
-            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
+            try Self.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
         )
         let unfinished = JudgedLog.lines(NegativePathTests.start + Story.launch(5_000))
-        #expect(try JudgedLog.judge(unfinished).cycles.flatMap(\.closed.violations).map(\.kind) == [.taskNotCompleted])
+        #expect(try Self.judge(unfinished).cycles.flatMap(\.closed.violations).map(\.kind) == [.taskNotCompleted])
     }
 
     @Test("live input hands each stage on before the input ends")

@@ -143,7 +143,7 @@ struct ViolationPlaceTests {
         var lines = (15...17).flatMap(pass)
         func stamp(_ line: String) -> Substring { line.split(separator: "\"timestamp\":")[1].prefix(21) }
         if areInterleaved { lines.sort { stamp($0) < stamp($1) } }
-        let judgement = try JudgedLog.judge(lines) { $0.isWhole = true }
+        let judgement = try JudgedLog.judge(lines)
         #expect(judgement.cycles.count == 3)
         for (day, cycle) in zip(15..., judgement.cycles) {
             let index = try #require(cycle.closed.violations.firstIndex { $0.kind == .expired })

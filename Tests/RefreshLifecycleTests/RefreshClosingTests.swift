@@ -63,7 +63,7 @@ struct RefreshClosingTests {
         try fold.apply([.started(0), .checked(1, 100), .completed(2), .scheduled(2)])
         fold.tick(at: hours)
         #expect(fold.totals.violations(.notNotified) == 1)
-        try fold.apply([.sent(1), .completed(2.3, true, took: 1.2), .sent(1.4).analytics()], at: 2 * hours)
+        try fold.apply([.sent(1)] + [.completed(2.3, true, took: 1.2), .sent(1.4)].analytics(), at: 2 * hours)
         fold.closeAll(from: 2 * hours)
         #expect(fold.totals.notifications(.sent) == 1)
         #expect(fold.totals.runs(.completed) == 1)

@@ -226,7 +226,8 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
             "skipped and launched",
             [.started(0), .skipped(0, .noNetwork)] + .quiet(at: hours)
         ),
-        RuleRow("next_not_scheduled", false, "analytics events", [.completed(0), .completed(5 * hours)]),
+        RuleRow("next_not_scheduled", false, "analytics events", .twoEnds.analytics()),
+        RuleRow("next_not_scheduled", true, "the same as lines", .twoEnds),
         RuleRow("next_not_scheduled", false, "no end", [.started(0)] + .quiet(at: hours)),
     ]
     private static let ended: [Told] = [.started(0), .checked(1, 30), .completed(2)]
@@ -241,6 +242,10 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
         RuleRow("ran_too_long", true, "by an analytics event", [.completed(0, took: 25)]),
         RuleRow("ran_too_long", false, "never ended", [.started(0), .checked(25, 30)]),
     ]
+}
+
+extension [Told] {
+    fileprivate static let twoEnds: [Told] = [.completed(0), .completed(5 * hours)]
 }
 
 @Suite("The rules for runs of the background refresh")

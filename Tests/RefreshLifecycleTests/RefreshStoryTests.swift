@@ -45,9 +45,7 @@ struct RefreshRunTests {
     @Test("a line and an analytics event of one moment of a run count once")
     func lineAndAnalyticsEventCountOnce() throws {
         let lines: [Told] = .run()
-        let analytics: [Told] = [
-            .completed(2.4, true, took: 1.2), .sent(1.7), .completed(1.6, nil, took: nil),
-        ].analytics()
+        let analytics: [Told] = [.completed(2.4, true, took: 1.2), .sent(1.7)].analytics()
         let totals = try RefreshFold.total(lines + analytics)
         #expect(totals.runs(.completed) == 1)
         #expect(totals.notifications(.sent) == 1)
@@ -122,6 +120,45 @@ struct RefreshRunTests {
     @Test("a failure told by two analytics events is one run")
     func failureToldTwiceIsOneRun() throws {
         #expect(try outcomes([.completed(1, false, took: nil), .completed(1.5, false, took: 3)]) == ["failed"])
+    }
+
+    @Test("a completion, an expiry, a skip or a check behind the end of a run begins another run")
+    func endedRunTakesNoMore() throws {
+        for second in [4.0, 200] {
+            let twice: [Told] = [.completed(0), .completed(second)]
+            for events in [twice, twice.analytics(), [.started(-1)] + twice] {
+                #expect(try outcomes(events) == ["completed", "completed"])
+                #expect(try broken(events).contains("refreshed_too_soon"))
+            }
+            #expect(try outcomes([.completed(0, false), .completed(second, false)].analytics()) == ["failed", "failed"])
+            #expect(try outcomes([.started(-1), .expired(0), .skipped(second, .noNetwork)]) == ["expired", "skipped"])
+            #expect(try outcomes([.started(-1), .completed(0), .expired(second)]) == ["completed", "expired"])
+            #expect(try outcomes([.started(-1), .completed(0), .checked(second, 3)]) == ["completed", "incomplete"])
+            let skips: [Told] = [.started(-1), .skipped(0, .noNetwork), .skipped(second, .noNetwork)]
+            #expect(try outcomes(skips) == ["skipped", "skipped"])
+        }
+        #expect(try outcomes([.expired(0), .expired(4)].analytics()) == ["expired", "expired"])
+    }
+
+    @Test("of the ends that are less than 2 s apart a line and one analytics event are one run's")
+    func endToldTwiceIsOneRun() throws {
+        let pair: [Told] = [.started(0), .completed(3), .completed(4.9).analytics()]
+        #expect(try outcomes(pair) == ["completed"])
+        let early: [Told] = [.started(0), .completed(3).analytics(), .checked(3.3, 30), .completed(3.9)]
+        #expect(try outcomes(early) == ["completed"])
+        #expect(try outcomes([.started(0), .completed(3), .completed(5).analytics()]).count == 2)
+        #expect(try outcomes(pair + [.completed(4.95).analytics()]).count == 2)
+        #expect(try outcomes(pair + [.completed(4.95)]).count == 2)
+        #expect(try outcomes([.started(0), .expired(30), .expired(29).analytics()]) == ["expired"])
+    }
+
+    @Test("a schedule behind a run without a start is the next one of the run before it, too")
+    func scheduleBehindAnotherEnd() throws {
+        let events: [Told] = [.started(0), .completed(3), .completed(6, false), .scheduled(7)]
+        #expect(try outcomes(events) == ["completed", "failed"])
+        #expect(try broken(events) == ["refreshed_too_soon"])
+        let launched: [Told] = [.started(0), .completed(3), .completed(6, false), .started(8), .scheduled(9)]
+        #expect(try broken(launched) == ["next_not_scheduled", "next_not_scheduled", "refreshed_too_soon", "run_not_ended"])
     }
 
     @Test("an expired run that completes without success afterwards stays expired")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `web.config.yml` in the format of Prometheus' exporter-toolkit (its docs/web-configuration.md).
+/// A `web.config.yml` in the format of Prometheus' exporter-toolkit (web-configuration.md of its documents).
 struct WebConfiguration: Sendable {
     /// A header of every response.
     struct Header: Equatable, Sendable {

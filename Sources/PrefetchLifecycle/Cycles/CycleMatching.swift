@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// What an event says about which cycle it belongs to (docs/lifecycle.md, Cycles).
+/// What an event says about which cycle it belongs to (docs/lifecycle.md, Concepts).
 struct CycleAddress {
     /// The hash of installation and schedule id; 0 without an id.
     let schedule: UInt64

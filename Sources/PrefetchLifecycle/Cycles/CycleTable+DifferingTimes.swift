@@ -2,8 +2,8 @@
 
 import TelemetryEvents
 
-/// Results that name another notification time than the schedule that they belong to (docs/lifecycle.md, A time that
-/// differs).
+/// Results that name another notification time than the schedule that they belong to (docs/judging.md,
+/// schedule_time_differs).
 ///
 /// A schedule for that time may still arrive, so they have a cycle of their own, and are taken into that of their schedule
 /// when one of the two closes.

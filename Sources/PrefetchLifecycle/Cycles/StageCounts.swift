@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// How often each stage of one cycle counts, given its known facts (docs/lifecycle.md, Attempts).
+/// How often each stage of one cycle counts, given its known facts (docs/lifecycle.md, Concepts).
 ///
 /// A pure function of the set of facts, so the order of arrival cannot matter. Each stage counts once in an attempt; a
 /// scheduling counts once for each earliest begin. A failure that may still be revoked waits, as

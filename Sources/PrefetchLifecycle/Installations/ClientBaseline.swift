@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// The state of an installation's own counters as of its last snapshot (docs/lifecycle.md, Client counters).
+/// The state of an installation's own counters as of its last snapshot (docs/lifecycle.md, What a client counts itself).
 ///
 /// A snapshot holds the client's counts; an offset is what was counted here when the client stood at 0. What the client
 /// has counted beyond that was lost and is added once; if it arrives after all, it does not count again.

@@ -179,9 +179,8 @@ extension LifecycleFold {
         }
     }
 
-    /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
-    ///
-    /// See "Client counters" in docs/lifecycle.md.
+    /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost
+    /// (docs/lifecycle.md, What a client counts itself).
     mutating func apply(
         snapshot event: borrowing Event,
         of fingerprint: UInt64,

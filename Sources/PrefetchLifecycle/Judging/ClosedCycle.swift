@@ -71,7 +71,7 @@ public struct CycleStages: Hashable, Sendable {
     public init() {}
 }
 
-/// How a cycle ended: the first case that holds, in this order (docs/lifecycle.md, Outcomes).
+/// How a cycle ended: the first case that holds, in this order (docs/lifecycle.md, Concepts).
 public enum CycleOutcome: UInt8, CaseIterable, Sendable {
     /// The notification used prefetched content.
     case used = 0

@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// Two stages of a cycle that its device stamped in the wrong order (docs/lifecycle.md, Order of stages).
+/// Two stages of a cycle that its device stamped in the wrong order (docs/judging.md, out_of_order).
 ///
 /// An execution belongs to the submission that it follows, and a result to its attempt, so that nothing is held against an
 /// attempt whose beginning was not told, against a task that was submitted again, or against another pass of the schedule.

@@ -61,7 +61,8 @@ public enum DeliveredContent: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The result of a client counter snapshot (docs/lifecycle.md, Client counters). Raw values are stored in checkpoints.
+/// The result of a client counter snapshot (docs/lifecycle.md, What a client counts itself). Raw values are stored in
+/// checkpoints.
 public enum SnapshotResult: UInt8, CaseIterable, Sendable {
     /// It was compared with the counts of the installation.
     case applied = 0
@@ -86,7 +87,7 @@ public enum SnapshotResult: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// An integrity check by hash (docs/lifecycle.md, Integrity). MD5 detects corruption, not tampering.
+/// An integrity check by hash (docs/lifecycle.md, State integrity). MD5 detects corruption, not tampering.
 public enum IntegrityCheck: UInt8, CaseIterable, Sendable {
     /// The content at caching against the content at use.
     case content = 0

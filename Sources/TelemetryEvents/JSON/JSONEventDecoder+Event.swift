@@ -240,14 +240,15 @@ extension JSONEventDecoder {
         }
     }
 
-    /// Whether an object without a kind is an error of the plugin: it has one of its codes, or a message and another word of
-    /// a code's shape.
+    /// Whether an object without a kind is an error of the plugin: it has one of its codes, or a message and another word.
     @inline(never)
     private func isPluginError(_ draft: borrowing Draft, _ bytes: Span<UInt8>) -> Bool {
         guard !draft.event.error.isEmpty else { return false }
-        return hasOwnTexts
-            ? PluginErrorCode.isNamed(by: texts.bytes.span, draft.event.error, isCertain: draft.hasMessage)
-            : PluginErrorCode.isNamed(by: bytes, draft.event.error, isCertain: draft.hasMessage)
+        func isError(_ bytes: Span<UInt8>) -> Bool {
+            PluginErrorCode.isNamed(by: bytes, draft.event.error, isCertain: false)
+                || draft.hasMessage && PluginErrorCode.isWord(bytes, draft.event.error)
+        }
+        return hasOwnTexts ? isError(texts.bytes.span) : isError(bytes)
     }
 
     @inline(never)

@@ -192,7 +192,7 @@ struct LogBinding {
     }
 
     /// The cycle that its stream runs, for a result that names another notification time, which no schedule has: the plugin
-    /// tells a wrong one (docs/lifecycle.md, `schedule_time_differs`).
+    /// tells a wrong one (docs/judging.md, schedule_time_differs).
     private func executing(_ message: LogMessage, _ due: Timestamp, _ context: Int?, _ device: Int) -> Int? {
         guard let context, message.form.kind == .prefetchSuccess || message.form.kind == .prefetchFailure else {
             return nil

@@ -55,8 +55,9 @@ extension LogDevice {
         }
         let next =
             nearest(line.time) { !$0.isDelivered && $0.isNear(line.time) } ?? nearest(line.time) { !$0.isDelivered }
-        if line.mayOpen, let context = line.context, isOfDelivery(context, ratherThan: next, line.time) {
-            return context
+        if line.mayOpen, let context = line.context {
+            if isOfDelivery(context, ratherThan: next, line.time) { return context }
+            if isBehindDelivery(line, context, ratherThan: next) { return context }
         }
         return next ?? (line.kind == .notificationDrift ? cycles.indices.last : nil)
     }
@@ -112,6 +113,20 @@ extension LogDevice {
         let distances = [cycles[delivered].due, cycles[delivered].seen].compactMap { $0?.distance(to: time) }
         guard let distance = distances.min(), distance <= Self.latestDelivery else { return false }
         return cycles[next].due.map { $0.distance(to: time) > distance } ?? !cycles[next].isNear(time)
+    }
+
+    /// Whether a line without a time that follows the delivery of a cycle at once still tells of it: of more than the
+    /// delivery itself, and where another cycle waits only of what that one cannot have before it runs.
+    private func isBehindDelivery(_ line: LineInOrder, _ delivered: Int, ratherThan next: Int?) -> Bool {
+        guard line.time == nil, line.stream.phase == .delivery, cycles[delivered].isDelivered,
+            line.kind != .notificationDelivered
+        else { return false }
+        guard let next else { return true }
+        switch line.kind {
+        case .prefetchCycleComplete, .prefetchUsedForNotification, .contentCached:
+            return cycles[next].progress.isDisjoint(with: [.executed, .ended])
+        default: return false
+        }
     }
 
     /// The cycle that an execution belongs to that no later line named, and that nothing followed: the one before it, whose

@@ -184,6 +184,14 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         return hasUnderscore
     }
 
+    /// Whether a text is a word that may be an error code outside of the closed set, in whatever letters.
+    static func isWord(_ bytes: Span<UInt8>, _ text: Range<Int>) -> Bool {
+        guard 3...64 ~= text.count, !bytes[text.lowerBound].isDigit else { return false }
+        return text.allSatisfy { index in
+            bytes[index].isLetterOrDigit || bytes[index] == UInt8(ascii: "_") || bytes[index] == UInt8(ascii: "-")
+        }
+    }
+
     /// Whether an error is the system's refusal of a task, which the plugin's guide has as code 1 and as `notPermitted`. A
     /// failed scheduling may name the domain alone.
     ///

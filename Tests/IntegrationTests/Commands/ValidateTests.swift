@@ -314,7 +314,7 @@ struct ValidateTests {
             ),
             (["validate", "--app", "aiq", "--schedule", "/nowhere"], "expected --schedule without --app aiq"),
             (["validate", "--app", "aiq", "--device"], "expected --device without --app aiq"),
-            (["validate", "--app", "aiq", "--whole"], "expected --whole without --app aiq"),
+            (["validate", "--app", "aiq", "--excerpt"], "expected --excerpt without --app aiq"),
             (["report", "--app", "aiq", "--cycle", "a"], "expected --cycle without --app aiq"),
         ]
     )

@@ -23,7 +23,6 @@ struct ProductAnswer {
     static func validate(_ parts: [[String]], installations: Set<String>, readAt: Int) throws -> ProductAnswer {
         let now = Timestamp(seconds: Int64(readAt))
         var options = JudgementOptions(try LineFormat(timezone: "UTC"))
-        options.isWhole = true
         let pseudonyms = EphemeralPseudonyms()
         let folding = InputFolding(options, pseudonyms.identityKey, openCycles: 4_096)
         var listing = JudgementListing(options, pseudonyms, openCycles: 4_096)
