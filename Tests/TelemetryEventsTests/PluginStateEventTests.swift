@@ -134,7 +134,8 @@ struct PluginStateEventTests {
         arguments: [
             ("notifications_denied", PluginErrorCode.notificationsDenied), ("invalid_time_format", .invalidTimeFormat),
             ("scheduling_failed", .schedulingFailed), ("background_refresh_disabled", .backgroundRefreshDisabled),
-            ("task_scheduling_failed", .taskSchedulingFailed), ("quota_exceeded", .other),
+            ("task_scheduling_failed", .taskSchedulingFailed), ("quota_exceeded", .other), ("timeout", .other),
+            ("STORAGE_FULL", .other),
         ]
     )
     func errorObjects(code: String, expected: PluginErrorCode) throws {
@@ -158,6 +159,14 @@ struct PluginStateEventTests {
         #expect(decode(words).rejections.map(\.field) == [.event])
         #expect(try LogReading(words).lines.foreign == 1)
         #expect(decode(#"{"error":"scheduling_failed","message":"x"}"#).rejections.map(\.field) == [.timestamp])
+    }
+
+    @Test("the answer of another program in a log is no error object of the plugin, where its code is a mere word")
+    func answersOfOthers() throws {
+        for (code, isForeign) in [("Forbidden", true), ("quota_exceeded", false)] {
+            let line = #"{"error":"\#(code)","message":"x","path":"/api","timestamp":"2025-11-15T05:48:32Z"}"#
+            #expect(try LogReading(line).lines.foreign == (isForeign ? 1 : 0))
+        }
     }
 
     @Test("two errors of one moment are two events")

@@ -7,6 +7,7 @@
 # (test-results), and adds the record to the summary of a GitHub job. Settings, from the environment:
 #   REQUIRE   stages or outcomes that one cycle must have reached (used); empty for none
 #   STRICT    yes: rules of bucket B fail too
+#   EXCERPT   yes: the log may begin within a run, as that of adb logcat -d does
 #   DEVICE, IOS_VERSION, BUILD, SCENARIO, CONDITIONS   for the record
 #
 # Exit status: that of dnp-telemetry validate: 0 coherent, 1 not, or no lifecycle in it, 2 the log cannot be read.
@@ -20,6 +21,7 @@ mkdir -p "$DIRECTORY"
 status=0
 set -- validate "$LOG" ${REQUIRE:+--require "$REQUIRE"}
 if [ "${STRICT:-}" = yes ]; then set -- "$@" --strict; fi
+if [ "${EXCERPT:-}" = yes ]; then set -- "$@" --excerpt; fi
 dnp-telemetry "$@" --junit "$DIRECTORY/junit.xml" --explain || status=$?
 dnp-telemetry "$@" --format json --quiet >"$DIRECTORY/verdict.json" || true
 
