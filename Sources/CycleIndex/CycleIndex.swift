@@ -51,8 +51,6 @@ package struct CycleIndex: Sendable {
     package var newest: UInt64 { open.first + UInt64(open.count) - 1 }
     /// How many cycles are kept.
     package var cycleCount: Int { segments.count * CycleSegment.capacity + open.count }
-    /// The most cycles that are kept.
-    package var cycleLimit: Int { limit }
 
     // MARK: Folding
 

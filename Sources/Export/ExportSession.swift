@@ -151,7 +151,7 @@ package final class ExportSession: Sendable {
         }
         account(outcome, decision, count)
         tell(decision, before, after)
-        if case .taken(0, let note) = outcome, !note.isEmpty, told.withLock({ $0.isFirstWarning() }) {
+        if case .taken(0, let note) = outcome, !note.isEmpty, told.withLock({ $0.warn() }) {
             log.notice("a destination took all and warns, which is told once: \(note)")
         }
         return decision
@@ -175,17 +175,17 @@ package final class ExportSession: Sendable {
     /// The log tells the first failure, each other reason and the end, not each attempt.
     private func tell(_ decision: DeliveryState.Decision, _ before: DeliveryState, _ after: DeliveryState) {
         switch (decision, after.complaint) {
-        case (.proceed(let refused), let reason?) where isNews("refused: \(reason)"):
+        case (.proceed(let refused), let reason?) where noteNews("refused: \(reason)"):
             log.error("a destination refused what it got: \(reason)", metadata: ["refused": "\(refused)"])
-        case (.again, let reason?) where after.failures == 1 && before.failures == 0 && isNews(reason):
+        case (.again, let reason?) where after.failures == 1 && before.failures == 0 && noteNews(reason):
             log.warning("a destination takes nothing: \(reason); trying again")
-        case (.proceed, nil) where isNews(nil):
+        case (.proceed, nil) where noteNews(nil):
             log.notice("the destination takes everything again")
         default: break
         }
     }
 
-    private func isNews(_ complaint: String?) -> Bool { told.withLock { $0.isNews(complaint) } }
+    private func noteNews(_ complaint: String?) -> Bool { told.withLock { $0.note(complaint) } }
 
     /// What the log has told.
     private struct Told {
@@ -193,13 +193,14 @@ package final class ExportSession: Sendable {
         private var complaint: String?
         private var hasWarned = false
 
-        /// Whether this is not what was told last.
-        mutating func isNews(_ next: String?) -> Bool {
+        /// Returns whether this is not what was told last.
+        mutating func note(_ next: String?) -> Bool {
             defer { complaint = next }
             return complaint != next
         }
 
-        mutating func isFirstWarning() -> Bool {
+        /// Returns whether it is the first warning.
+        mutating func warn() -> Bool {
             defer { hasWarned = true }
             return !hasWarned
         }

@@ -183,7 +183,7 @@ struct CycleNotes {
         if event.kind == .scheduleSnapshot { keepPlan(event, bytes) }
         if event.kind == .rollingWindow || !event.clientCounters.isEmpty { keepBreaches(event, bytes) }
         let log = logs.count - 1
-        logs[log].add(event, bytes, place, isLogLine: isLogLine)
+        logs[log].add(event, bytes, place)
         let index = index(of: event, schedule: schedule, bytes)
         if let observer, let notice = StageNotice(event, scheduleId: index.flatMap { notes[$0].scheduleId }) {
             observer(notice)

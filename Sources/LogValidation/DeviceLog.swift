@@ -59,7 +59,7 @@ struct DeviceLog: Sendable {
     /// The kinds that the plugin tells when it schedules.
     private static let ofScheduling = EventKinds([.prefetchScheduled, .notificationScheduled, .schedulePersisted])
 
-    mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
+    mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace) {
         if place < firstLine ?? .last {
             firstLine = place
             firstKind = event.kind

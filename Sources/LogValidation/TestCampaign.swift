@@ -55,8 +55,6 @@ package struct TestCampaign: Sendable {
 
     /// Whether every point is met or deferred.
     package var isSignedOff: Bool { findings.allSatisfy { $0.status != .notMet } }
-    /// Whether no artifact could be read at all.
-    package var isEmpty: Bool { runs.isEmpty }
 
     /// Reads the artifacts in files and, by their names, in directories and below.
     package init(_ paths: [String], deferred: Set<Point>) {

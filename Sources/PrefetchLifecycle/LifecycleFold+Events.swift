@@ -21,7 +21,7 @@ extension LifecycleFold {
         let earlier = groups.increments(of: named ?? 0)
         let isTimed = installations.hasWarps ? !isWarped(event) : true
         var isToldAgain = isRepeated
-        if event.kind == .contentCacheFailed { isToldAgain = isStorageToldAgain(event, installation) }
+        if event.kind == .contentCacheFailed { isToldAgain = noteStorage(event, installation) }
         let time = groups[named ?? 0].count(
             event,
             in: bytes,

@@ -107,11 +107,13 @@ struct RefreshFact: Hashable, Sendable {
         time == other.time && word & Self.toldMask == other.word & Self.toldMask
     }
 
-    /// The order by time, and of one time by what is told, so that it never depends on the arrival.
+    /// The order by time, and of one time by kind and what is told, so that it never depends on the arrival.
     static func precedes(_ left: RefreshFact, _ right: RefreshFact) -> Bool {
-        left.time != right.time
-            ? left.time < right.time : left.word & toldMask < right.word & toldMask
+        left.time != right.time ? left.time < right.time : left.rank < right.rank
     }
+
+    /// What it tells, as a number that begins with its kind.
+    private var rank: UInt64 { word << 60 | (word & Self.toldMask) >> Self.truthShift }
 
     /// Whether it ends a run.
     var isEnd: Bool {

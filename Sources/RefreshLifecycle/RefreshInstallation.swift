@@ -368,5 +368,7 @@ extension RefreshInstallation {
             let time: Int64 = try reader.integer()
             facts.append(RefreshFact(time: time, word: try reader.word()))
         }
+        // Checkpoints before this order have facts of one time in another one.
+        facts.sort(by: RefreshFact.precedes)
     }
 }

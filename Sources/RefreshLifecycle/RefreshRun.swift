@@ -112,11 +112,13 @@ struct RefreshRun {
         let isOfOneMoment = fact.isOfOneMoment(with: endFact)
         if fact.kind == end.kind {
             // An app may tell of one failure by two analytics events.
-            let isOneFailure = fact.truth == false && endFact.truth == false && fact.time - end.time < RefreshRules.moment
-            return !(isOfOneMoment && !isEndPaired || isOneFailure && !fact.isAssumed)
+            let isOneFailure =
+                fact.truth == false && endFact.truth == false && !fact.isAssumed
+                && fact.time - end.time < RefreshRules.moment
+            return !(isOfOneMoment && !isEndPaired || isOneFailure)
         }
         switch end.kind {
-        case .skipped: return false
+        case .skipped: return fact.kind == .expired
         case .expired: return fact.kind == .skipped || fact.time - end.time > RefreshRules.trailing
         default: return !isOfOneMoment
         }

@@ -219,7 +219,7 @@ struct ModelWriter {
         case .deliver(let entries):
             try deliver(entries, journald: &journald, now: now)
         case .wait(let until, let forWritable):
-            if forWritable, journald.queue.count < ModelJournald.queueLength { session.socketWritable(now: now) }
+            if forWritable, journald.queue.count < ModelJournald.queueLength { session.socketWritable() }
             return min(until ?? .max, now + 100 * millisecond)
         }
         return now + millisecond

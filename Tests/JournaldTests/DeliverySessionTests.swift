@@ -127,7 +127,7 @@ struct DeliverySessionTests {
         session.markersSent(now: 0)
         session.markersBlocked()
         #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forWritable: true))
-        session.socketWritable(now: 2)
+        session.socketWritable()
         #expect(session.step(now: 2) == .sendMarkers(.last))
         session.markersBlocked()
         guard case .wait(_, forWritable: true) = session.step(now: 5 * Self.second) else {
@@ -135,7 +135,7 @@ struct DeliverySessionTests {
             return
         }
         #expect(session.state == .absent)
-        session.socketWritable(now: 6 * Self.second)
+        session.socketWritable()
         #expect(session.step(now: 6 * Self.second) == .connect)
     }
 
@@ -233,7 +233,7 @@ struct DeliverySessionTests {
         var session = Self.streaming()
         session.blocked()
         #expect(session.step(now: 1) == .wait(until: nil, forWritable: true))
-        session.socketWritable(now: 2)
+        session.socketWritable()
         #expect(session.step(now: 2) == .deliver(entries: 10))
     }
 

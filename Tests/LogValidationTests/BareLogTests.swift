@@ -62,7 +62,8 @@ struct BareLogTests {
     @Test(
         "a line behind the delivery is of the cycle that was delivered, in a log without stamps, too",
         arguments: [
-            "Using cached content MD5=0123456789abcdef0123456789abcdef", "Found cached content (age=180s, source=prefetch)",
+            "Using cached content MD5=0123456789abcdef0123456789abcdef",
+            "Found cached content (age=180s, source=prefetch)",
             "Prefetch cycle complete (fetched=true, usedCached=true)",
             "Prefetch cycle complete (id=ID, fetched=true, usedCached=true)",
         ]
@@ -79,7 +80,10 @@ struct BareLogTests {
         for log in [bare, bare[...fetched] + waiting + bare[(fetched + 1)...]] {
             let before = try JudgedLog.judge(Array(log))
             let judgement = try JudgedLog.judge(log + [line])
-            #expect(judgement.cycles.map(\.closed.outcome) == before.cycles.map(\.closed.outcome), "\(judgement.text())")
+            #expect(
+                judgement.cycles.map(\.closed.outcome) == before.cycles.map(\.closed.outcome),
+                "\(judgement.text())"
+            )
             #expect(judgement.totals.used == 1 && judgement.totals.success == 1)
             #expect(judgement.verdict() == .coherent, "\(judgement.text())")
         }

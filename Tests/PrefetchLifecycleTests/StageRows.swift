@@ -80,29 +80,63 @@ enum StageRows {
             kept: told(executed: 621)
         ),
         order(
-            "a failure before its execution, or of an attempt whose execution is not known",
+            "a failure before the execution, whatever that has of its own",
             "the fetch failed at",
             broken: [
                 TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 9).reason(.network),
-                TestEvent(.prefetchExecuted, 10), TestEvent(.prefetchCompleted, 11),
+                TestEvent(.prefetchExecuted, 10), TestEvent(.prefetchSuccess, 11),
             ],
             kept: [
-                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 9).reason(.network),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 10).reason(.network),
                 TestEvent(.prefetchExecuted, 10), TestEvent(.prefetchSuccess, 11),
             ]
         ),
         order(
-            "success before the first of two executions, or of an attempt before both",
+            "a failure to be retried before the execution",
+            "the fetch failed at",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 9).reason(.network).retried(),
+                TestEvent(.prefetchExecuted, 10),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9),
+                TestEvent(.prefetchFailure, 10).reason(.network).retried(),
+            ]
+        ),
+        order(
+            "an expiry before the execution",
+            "the fetch failed at",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExpired, 9), TestEvent(.prefetchExecuted, 10),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9), TestEvent(.prefetchExpired, 10),
+            ]
+        ),
+        order(
+            "the task completed before the fetch started",
+            "the task was completed at",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9), TestEvent(.prefetchCompleted, 10),
+                TestEvent(.prefetchStarted, 11),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9), TestEvent(.prefetchCompleted, 11),
+                TestEvent(.prefetchStarted, 11),
+            ]
+        ),
+        order(
+            "success before the first of two executions, or so long that it is of another pass",
             "the fetch succeeded at",
             broken: [
-                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600), TestEvent(.prefetchExecuted, 630),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600), TestEvent(.prefetchExecuted, 631),
                 TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchFailure, 701).reason(.auth),
                 TestEvent(.prefetchCompleted, 702),
             ],
             kept: [
-                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600), TestEvent(.prefetchExecuted, 631),
-                TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchFailure, 701).reason(.auth),
-                TestEvent(.prefetchCompleted, 702),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchSuccess, 600),
+                TestEvent(.prefetchExecuted, 22_201), TestEvent(.prefetchExecuted, 22_300),
+                TestEvent(.prefetchFailure, 22_301).reason(.auth), TestEvent(.prefetchCompleted, 22_302),
             ]
         ),
         order(

@@ -228,6 +228,12 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
         ),
         RuleRow("next_not_scheduled", false, "analytics events", .twoEnds.analytics()),
         RuleRow("next_not_scheduled", true, "the same as lines", .twoEnds),
+        RuleRow(
+            "next_not_scheduled",
+            false,
+            "a schedule in the second of the end",
+            [.completed(0), .scheduled(0), .started(5 * hours)]
+        ),
         RuleRow("next_not_scheduled", false, "no end", [.started(0)] + .quiet(at: hours)),
     ]
     private static let ended: [Told] = [.started(0), .checked(1, 30), .completed(2)]

@@ -110,7 +110,7 @@ struct SimulatedDelivery {
         case .scan: scan(journald, now: now)
         case .deliver(let entries): deliver(entries, &journald, disk, now: now)
         case .wait(let until, let forWritable):
-            if forWritable, journald.hasRoom { session.socketWritable(now: now) }
+            if forWritable, journald.hasRoom { session.socketWritable() }
             return (until ?? now + 1_000_000_000) - now
         }
         return 0

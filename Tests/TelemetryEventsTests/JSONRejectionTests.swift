@@ -62,6 +62,16 @@ struct JSONRejectionTests {
         Case("nonsense", .malformedJSON),
     ]
 
+    @Test("a planned time behind the last one that is accepted is refused with that limit")
+    func plannedTimeLimit() {
+        for field in ["scheduledFor", "notificationTime", "earliestBeginDate"] {
+            let refused = decode(event(with: #""\#(field)":"2100-01-01T00:00:00Z""#)).rejections.map { "\($0)" }
+            let name = field == "earliestBeginDate" ? field : "scheduledFor"
+            #expect(refused == ["\(name): expected a time before 2100-01-01, found a later one"])
+            #expect(decode(event(with: #""\#(field)":"2099-12-31T23:59:59Z""#)).rejections.isEmpty)
+        }
+    }
+
     @Test("an invalid line between two valid ones is rejected alone, with reason and field", arguments: cases)
     func invalidLineIsRejectedAlone(_ broken: Case) {
         guard broken.text != "[1,2]" else { return }

@@ -88,7 +88,7 @@ struct IngestProcessor: CommitProcessor {
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
         self.console?.publish(&self.projection, at: monotonic())
-        if let started { _ = isBelieved(started.wall, started.monotonic) }
+        if let started { _ = lookAtClock(started.wall, started.monotonic) }
     }
 
     /// How far every source has been read.
@@ -269,14 +269,16 @@ struct IngestProcessor: CommitProcessor {
     mutating func tick(now: Int64) -> Submission? {
         if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        wantsTick = isBelieved(now, monotonic()) && projection.isTickDue(at: now)
+        wantsTick = lookAtClock(now, monotonic()) && projection.isTickDue(at: now)
         nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)
         tickAt = wantsTick ? now : nil
         return wantsTick ? .tick : nil
     }
 
-    /// Whether the clock can be believed that it is that late.
-    private mutating func isBelieved(_ now: Int64, _ monotonic: Int64) -> Bool {
+    /// Compares the system clock with the monotonic one.
+    ///
+    /// - Returns: whether the clock can be believed that it is that late.
+    private mutating func lookAtClock(_ now: Int64, _ monotonic: Int64) -> Bool {
         let belief = watch?.look(now: now, monotonic: monotonic) ?? .believed
         metrics.clockDoubted.set(belief == .believed ? 0 : 1)
         switch belief {

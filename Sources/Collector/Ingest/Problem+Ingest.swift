@@ -59,7 +59,7 @@ extension Problem {
         return Problem(
             status: .badRequest,
             type: "nothing-readable",
-            title: "No readable event",
+            title: "Nothing readable",
             detail: decoded.rejected == 1
                 ? "The event was rejected: \(first)"
                 : "All \(decoded.rejected) events were rejected; the first: \(first)",

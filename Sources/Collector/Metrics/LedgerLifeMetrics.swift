@@ -48,7 +48,7 @@ struct LedgerLifeMetrics: Sendable {
         }
         for witness in Self.witnesses {
             let events = all.reduce(UInt64(0)) { $0 &+ ($1.witness == witness ? $1.missingEvents : 0) }
-            missing.with(witness.rawValue).restore(to: events)
+            missing.with(witness.rawValue).restore(to: events, created: all.first?.startedAt)
         }
         markFailures.restore(to: ledger.markFailures)
         unmarked.set(Int(clamping: ledger.markFailure?.events ?? 0))

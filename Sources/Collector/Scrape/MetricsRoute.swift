@@ -159,7 +159,7 @@ extension Problem {
             type: "too-many-scrapes",
             title: "Too many scrapes",
             detail: "The limit of concurrent scrapes is reached (see --max-scrapes). Try again.",
-            retryAfter: 1 + Int.random(in: 0...2)
+            retryAfter: RetryHint.jittered(.seconds(1))
         )
     }
 }

@@ -260,7 +260,7 @@ extension Problem {
             type: "too-many-passwords",
             title: "Too many passwords",
             detail: "Too many password checks are running. Try again.",
-            retryAfter: 1 + Int.random(in: 0...2)
+            retryAfter: RetryHint.jittered(.seconds(1))
         )
     }
 

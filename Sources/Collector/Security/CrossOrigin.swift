@@ -81,7 +81,7 @@ struct CrossOriginMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// The console takes requests of its own pages, and of programs.
+    /// The console and reloads take requests of the service's own pages, and of programs.
     static let foreignSite = Problem(
         status: .forbidden,
         type: "origin",

@@ -117,7 +117,7 @@ private enum ServiceRouter {
         router.post("/v1/events") { request, context in
             try await events.respond(to: request, token: context.token)
         }
-        if let reload { router.post("/-/reload") { _, _ in try await reload.respond() } }
+        if let reload { router.post("/-/reload") { request, _ in try await reload.respond(to: request) } }
         router.get(RouterPath(paths.metricsPath)) { request, context in
             try await metrics.respond(to: request, over: context.connection)
         }

@@ -161,7 +161,9 @@ final class ReloadRoute: Sendable {
         self.reloader = reloader
     }
 
-    func respond() async throws -> Response {
+    /// Refuses a page of another site, which needs no preflight to post.
+    func respond(to request: Request) async throws -> Response {
+        guard RequestOrigin.isSameOrigin(request) else { throw Problem.foreignSite }
         if case .wait(let pause) = turns.withLock({ $0.ask(at: LedgerClock.system.monotonic()) }) {
             throw Problem.reloadedJustNow(pause)
         }

@@ -367,7 +367,7 @@ final class DeliveryDriver {
         if events.isWoken { session.sourceHasMore() }
         journalChanged = journalChanged || events.isReadable
         if forWritable, events.isWritable || polledSocket < 0 {
-            session.socketWritable(now: SystemClock.monotonicNanoseconds())
+            session.socketWritable()
         }
     }
 

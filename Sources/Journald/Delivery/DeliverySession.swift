@@ -139,7 +139,7 @@ struct DeliverySession: Sendable {
     }
 
     /// journald's queue has room again.
-    mutating func socketWritable(now: UInt64) {
+    mutating func socketWritable() {
         switch phase {
         case .absent(_, orWritable: true): phase = .connecting
         case .marking(let datagram, let deadline, _): phase = .marking(datagram, deadline: deadline, isBlocked: false)

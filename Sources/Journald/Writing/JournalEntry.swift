@@ -19,7 +19,7 @@ public struct JournalEntry: ~Copyable, Sendable {
     public mutating func append(_ field: JournalField, _ value: borrowing RawSpan) {
         beginValue(of: field)
         bytes.append(span: value)
-        endValue(of: field, at: bytes.count - value.byteCount)
+        endValue(at: bytes.count - value.byteCount)
     }
 
     /// Appends a field whose value is the given bytes.
@@ -32,7 +32,7 @@ public struct JournalEntry: ~Copyable, Sendable {
         beginValue(of: field)
         let start = bytes.count
         bytes.append(contentsOf: value.utf8)
-        endValue(of: field, at: start)
+        endValue(at: start)
     }
 
     /// Appends a field whose value is a compile-time constant.
@@ -40,7 +40,7 @@ public struct JournalEntry: ~Copyable, Sendable {
         beginValue(of: field)
         let start = bytes.count
         value.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
-        endValue(of: field, at: start)
+        endValue(at: start)
     }
 
     /// Appends a field whose value is a number in decimal.
@@ -59,7 +59,7 @@ public struct JournalEntry: ~Copyable, Sendable {
             isOverwritten = true
             return
         }
-        endValue(of: field, at: start)
+        endValue(at: start)
     }
 
     /// Appends encoded fields.
@@ -76,7 +76,7 @@ public struct JournalEntry: ~Copyable, Sendable {
         bytes.append(UInt8(ascii: "="))
     }
 
-    private mutating func endValue(of field: JournalField, at start: Int) {
+    private mutating func endValue(at start: Int) {
         let length = bytes.count - start
         if bytes.contains(UInt8(ascii: "\n"), from: start) {
             bytes[start - 1] = UInt8(ascii: "\n")

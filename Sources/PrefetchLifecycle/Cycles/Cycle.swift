@@ -150,9 +150,6 @@ struct Cycle: Sendable {
         get { countedStages.stages }
         set { countedStages = PackedStages(newValue) }
     }
-
-    /// How often the use of its content has been counted, of a cycle with inline facts.
-    var countedUse: UInt8 { countedStages.used }
 }
 
 extension Cycle {

@@ -173,8 +173,10 @@ extension LifecycleFold {
         }
     }
 
-    /// Whether an event tells again of storage that failed: `Storage unavailable` behind `Cache write failed`.
-    mutating func isStorageToldAgain(_ event: borrowing Event, _ fingerprint: UInt64) -> Bool {
+    /// Notes storage that failed.
+    ///
+    /// - Returns: whether it was told before: `Storage unavailable` behind `Cache write failed`.
+    mutating func noteStorage(_ event: borrowing Event, _ fingerprint: UInt64) -> Bool {
         var isUnavailable = false
         if event.error.isEmpty { isUnavailable = event.reason == .system ? true : event.usedCached == false }
         let time = event.timestamp

@@ -4,8 +4,8 @@ import TelemetryEvents
 
 /// Two stages of a cycle that its device stamped in the wrong order (docs/judging.md, out_of_order).
 ///
-/// An execution belongs to the submission that it follows, and a result to its attempt, so that nothing is held against an
-/// attempt whose beginning was not told, against a task that was submitted again, or against another pass of the schedule.
+/// An execution belongs to the submission that it follows, and a result to its attempt, so that nothing is held against a
+/// task that was submitted again, or against another pass of the schedule.
 struct CycleOrder {
     /// A stage in words, and the stage that it needs.
     typealias Pair = (early: StaticString, at: Timestamp, late: StaticString, needed: Timestamp)
@@ -16,8 +16,6 @@ struct CycleOrder {
         var firstResult: Int64?
         var lastResult: Int64?
         var isFailed = false
-        /// Whether its last result is to be tried again.
-        var isRetried = false
         var firstCompletion: Int64?
         var lastCompletion: Int64?
     }
@@ -75,11 +73,9 @@ struct CycleOrder {
             latest = Run(executed: time)
             executions += 1
         case .success, .failure:
-            guard !fact.detail.contains(.expired) || fact.stage == .success else { return }
             latest.firstResult = latest.firstResult ?? time
             latest.lastResult = time
             latest.isFailed = fact.stage == .failure
-            latest.isRetried = fact.stage == .failure && fact.detail.contains(.willRetry)
             if fact.stage == .success { firstSuccess = firstSuccess ?? time }
         case .completed:
             latest.firstCompletion = latest.firstCompletion ?? time
@@ -127,16 +123,11 @@ struct CycleOrder {
                 note("executed", executed, before: "the task was scheduled", submission.time)
             }
         }
-        guard facts.untoldAttempts() == 0 else { return }
-        // Where there are more executions, a result that is farther from the first one may be that of an attempt before.
-        func isOwn(_ early: Int64) -> Bool {
-            (executions == 1 || executed - early <= LifecycleRules.longestRun) && areOfOnePass(early, executed, facts)
-        }
-        if let result = unexecuted.lastResult, !unexecuted.isRetried, first.firstResult == nil, isOwn(result) {
+        if let result = unexecuted.lastResult, areOfOnePass(result, executed, facts) {
             let early: StaticString = unexecuted.isFailed ? "the fetch failed" : "the fetch succeeded"
             note(early, result, before: "the task was executed", executed)
         }
-        if let completed = unexecuted.lastCompletion, first.firstCompletion == nil, isOwn(completed) {
+        if let completed = unexecuted.lastCompletion, areOfOnePass(completed, executed, facts) {
             note("the task was completed", completed, before: "it was executed", executed)
         }
     }
@@ -157,14 +148,21 @@ struct CycleOrder {
             guard executions == 1, let executed = first.executed,
                 areOfOnePass(started, executed, facts) || isStartOf(executed, started)
             else { return }
-            let isOfEarlierRun = unexecuted.lastResult.map { $0 >= started } ?? false && first.firstResult != nil
-            if !isOfEarlierRun { note("the fetch started", started, before: "the task was executed", executed) }
+            note("the fetch started", started, before: "the task was executed", executed)
             return
         }
-        guard let executed = run.executed, let result = run.lastResult, result < started,
-            areOfOnePass(executed, started, facts)
-        else { return }
-        note(run.isFailed ? "the fetch failed" : "the fetch succeeded", result, before: "the fetch started", started)
+        guard let executed = run.executed, areOfOnePass(executed, started, facts) else { return }
+        if let result = run.lastResult, result < started {
+            note(
+                run.isFailed ? "the fetch failed" : "the fetch succeeded",
+                result,
+                before: "the fetch started",
+                started
+            )
+        }
+        if let completed = run.lastCompletion, completed < started {
+            note("the task was completed", completed, before: "the fetch started", started)
+        }
     }
 
     /// Whether a start before the submission of the only execution is the start of that one, since it led to nothing else.

@@ -47,6 +47,8 @@ struct CivilClock {
     /// The length in bytes.
     static let length = 19
     let secondsSince1970: Int64
+    /// Whether the second is 60, which counts as the second behind it.
+    let isLeapSecond: Bool
 
     /// Parses the 19 bytes at an index; accepts `T`, `t` or a space as the separator. Nil for anything else.
     ///
@@ -64,6 +66,7 @@ struct CivilClock {
         let time = DecimalWord(last, separator: UInt8(ascii: ":"), at: 0x0000_FF00_00FF_0000)
         let (hour, minute, second) = (time.pair(at: 0), time.pair(at: 3), time.pair(at: 6))
         guard time.isValid, hour <= 23, minute <= 59, second <= 60 else { return nil }
+        isLeapSecond = second == 60
         secondsSince1970 = known.days &* 86_400 &+ hour &* 3_600 &+ minute &* 60 &+ second
     }
 }

@@ -40,7 +40,10 @@ extension Rejection: CustomStringConvertible {
             nearestKind.map { "event: not one of the known kinds; did you mean \"\($0.name)\"?" }
                 ?? "event: not one of the known kinds, such as \"prefetch_success\""
         case .wrongType: "\(field): expected \(expected), found a value of another type"
-        case .outOfRange: "\(field): expected \(expected), found one out of range"
+        case .outOfRange:
+            isOfPlannedTime
+                ? "\(field): expected a time before 2100-01-01, found a later one"
+                : "\(field): expected \(expected), found one out of range"
         case .invalidTimestamp: "\(field): expected \(expected), found another text"
         case .timestampTooOld: "\(field): expected a time from 2020-01-01 on, found an earlier one"
         case .timestampInFuture: "\(field): expected a time at most 48 hours ahead of the receiver, found a later one"
@@ -52,6 +55,8 @@ extension Rejection: CustomStringConvertible {
                 : "\(field): expected \(expected), found a longer one"
         }
     }
+
+    private var isOfPlannedTime: Bool { field == .scheduledFor || field == .earliestBeginDate }
 
     /// What is invalid: a field, the event, or a member of an envelope beside its events.
     private var subject: String {

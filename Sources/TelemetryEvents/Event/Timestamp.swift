@@ -39,7 +39,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Timestamp {
     /// Parses an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (truncated to
-    /// microseconds), and `Z` or an offset. A leap second counts as the following second. Nil for anything else.
+    /// microseconds), and `Z` or an offset. A leap second, at the end of a month (section 5.7), counts as the following
+    /// second. Nil for anything else.
     public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
         var position = range.lowerBound
         var date = DateCache()
@@ -65,7 +66,16 @@ extension Timestamp {
             guard let read = Self.offset(bytes, at: &position) else { return nil }
             offset = read
         }
-        microseconds = (clock.secondsSince1970 &- offset) &* 1_000_000 &+ fraction
+        let seconds = clock.secondsSince1970 &- offset
+        if clock.isLeapSecond, !Self.beginsMonth(seconds) { return nil }
+        microseconds = seconds &* 1_000_000 &+ fraction
+    }
+
+    /// Whether a month begins in UTC; a leap second may be the one before it.
+    @inline(never)
+    private static func beginsMonth(_ seconds: Int64) -> Bool {
+        let days = seconds.flooredDivision(by: 86_400)
+        return seconds == days * 86_400 && CivilDate.date(daysSince1970: days).day == 1
     }
 
     /// Parses the fraction in microseconds; further digits are ignored.

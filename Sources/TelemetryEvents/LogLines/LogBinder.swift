@@ -138,7 +138,7 @@ public struct LogBinder: Sendable {
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
-        if parsed.message.form.kind == .prefetchScheduleFailed, isToldBefore(parsed, stream) { return }
+        if parsed.message.form.kind == .prefetchScheduleFailed, noteRefusal(parsed, stream) { return }
         if parsed.message.form.kind == .apiCall {
             return bindCall(parsed, stream, device, process, time, bytes)
         }
@@ -212,11 +212,12 @@ public struct LogBinder: Sendable {
         emitOrHold(parsed, cycleIndex, device, process, time, bytes)
     }
 
-    /// Whether a line tells again that the system refused to schedule: the plugin writes the error, and a hint that it is
-    /// expected on a simulator.
-    private mutating func isToldBefore(_ parsed: ParsedMessage, _ stream: Int) -> Bool {
+    /// Notes that the system refused to schedule: the plugin writes the error, and a hint that it is expected on a simulator.
+    ///
+    /// - Returns: whether the other one of the two has told of it.
+    private mutating func noteRefusal(_ parsed: ParsedMessage, _ stream: Int) -> Bool {
         let time = parsed.stamp?.wallMicroseconds ?? (options.isLive ? readAt.microseconds : 0)
-        return binding.streams[stream].refusal.isToldBefore(
+        return binding.streams[stream].refusal.note(
             isHint: parsed.message.form.remainder == .refusal,
             at: time
         )

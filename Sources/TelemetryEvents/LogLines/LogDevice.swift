@@ -296,8 +296,10 @@ struct LogRefusal: Equatable {
     var form = Form.none
     var wallMicroseconds: Int64 = 0
 
-    /// Notes a line; whether it tells of the same refusal as the one before it in the other form.
-    mutating func isToldBefore(isHint: Bool, at time: Int64) -> Bool {
+    /// Notes a line.
+    ///
+    /// - Returns: whether it tells of the same refusal as the one before it in the other form.
+    mutating func note(isHint: Bool, at time: Int64) -> Bool {
         let isNear = form != .none && (time &- wallMicroseconds).magnitude <= Self.incident
         if isHint, isNear, form == .error { return true }
         let isToldBefore = !isHint && isNear && form == .hint

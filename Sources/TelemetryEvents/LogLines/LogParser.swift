@@ -301,7 +301,7 @@ public struct LogParser: Sendable {
     /// The host that the heading of an event names; empty for none, and for the log's own.
     private mutating func host(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> [UInt8] {
         guard !line.device.isEmpty, !bytes.equals("localhost", in: line.device),
-            !isOwn(identityKey.text(bytes, line.device))
+            !takeOwn(identityKey.text(bytes, line.device))
         else { return [] }
         var host: [UInt8] = []
         host.append(bytes, line.device)
@@ -338,8 +338,10 @@ public struct LogParser: Sendable {
         return hash | 1
     }
 
-    /// Whether a host is the one device of the log, which the first host is.
-    private mutating func isOwn(_ host: UInt64) -> Bool {
+    /// Takes the first host for the one device of the log.
+    ///
+    /// - Returns: whether a host is that device.
+    private mutating func takeOwn(_ host: UInt64) -> Bool {
         guard options.isOneDevice else { return false }
         if ownHost == 0 { ownHost = host }
         return host == ownHost
@@ -348,7 +350,7 @@ public struct LogParser: Sendable {
     private mutating func nameDevice(_ device: Range<Int>, _ bytes: Span<UInt8>) {
         guard !bytes.equals("localhost", in: device) else { return }
         let host = identityKey.text(bytes, device)
-        guard !isOwn(host) else { return }
+        guard !takeOwn(host) else { return }
         entry.device = host
         if entry.device != lastDevice.hash { lastDevice = (entry.device, parsed.texts.copy(bytes, device)) }
         entry.deviceName = lastDevice.name

@@ -21,6 +21,13 @@ struct LedgerLifeTests {
         try await service.client.metrics().value("dnp_telemetry_ledger_missing_events_total", ["witness": witness])
     }
 
+    /// The line that says since when missing events are counted.
+    private func missingSince(_ service: Service, _ witness: String) async throws -> Substring? {
+        let page = try await service.client.scrape([("Accept", "application/openmetrics-text")]).text
+        let name = #"dnp_telemetry_ledger_missing_events_created{witness="\#(witness)"} "#
+        return page.split(separator: "\n").first { $0.hasPrefix(name) }
+    }
+
     /// The numbers in the journal under each life, each of which must be there once.
     private func numbers(in journal: TestJournald) async throws -> [String: Set<Int>] {
         var numbers: [String: Set<Int>] = [:]
@@ -219,9 +226,11 @@ struct LedgerLifeTests {
             #expect(verified.status == .code(1))
             #expect(try VerifyOutput(verified).failed == ["lives"], "\(verified.text)")
             #expect(try VerifyOutput(verified)["lives"]?.figures["missing"] == UInt64(sent - kept))
+            let since = try #require(try await missingSince(service, "mark"))
             await service.kill()
             try await service.start()
             #expect(try await missing(service, "mark") == Double(sent - kept), "it is not forgotten, nor told twice")
+            #expect(try await missingSince(service, "mark") == since)
             #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == lives)
         }
     }

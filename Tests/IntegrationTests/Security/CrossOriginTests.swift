@@ -76,7 +76,7 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "OPTIONS names the methods of each route and is 404 elsewhere, and without an origin allowed no page may post"
+        "OPTIONS names the methods of each route and is 404 elsewhere, and without an origin allowed no page may post or reload"
     )
     func options() async throws {
         try await withService(options: ["--reload-endpoint"]) { service in
@@ -93,6 +93,11 @@ struct CrossOriginTests {
             #expect(try await ask("OPTIONS", "/no", of: service).status == 404)
             #expect(try await ask("POST", origin: Self.app, of: service).status == 403)
             #expect(try await ask("POST", of: service).receipt().accepted == 1)
+            for fields: HTTPHeaders in [["Sec-Fetch-Site": "cross-site"], ["Origin": "https://evil.example"]] {
+                let reload = try await ask("POST", "/-/reload", fields, of: service)
+                #expect(try reload.status == 403 && reload.problem().type == "urn:dnp-telemetry:problem:origin")
+            }
+            #expect(try await ask("POST", "/-/reload", of: service).status == 200)
             let page = try await service.client.metrics()
             #expect(page.value("dnp_telemetry_http_requests_total", ["route": "/-/ready", "status": "204"]) == 1)
         }

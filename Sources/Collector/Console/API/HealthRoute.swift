@@ -37,7 +37,7 @@ struct HealthRoute: Sendable {
             json.name("sources")
             json.array { json in writeSources(snapshot.accounts, to: &json) }
             json.name("limits")
-            json.array { json in writeLimits(snapshot, statistics, to: &json) }
+            json.array { json in writeLimits(snapshot, to: &json) }
             json.name("exports")
             json.array { json in writeExports(accepted: snapshot.position.sequence, to: &json) }
             json.name("rejections")
@@ -100,11 +100,7 @@ struct HealthRoute: Sendable {
         }
     }
 
-    private func writeLimits(
-        _ snapshot: ConsoleFeed.Snapshot,
-        _ statistics: LedgerStatistics,
-        to json: inout JSONWriter
-    ) {
+    private func writeLimits(_ snapshot: ConsoleFeed.Snapshot, to json: inout JSONWriter) {
         let rows: [(name: String, used: Int, limit: Int, unit: String)] = [
             ("open cycles", snapshot.openCycles, snapshot.openCycleLimit, "cycles"),
             ("remembered identities", snapshot.rememberedIdentities, snapshot.identityLimit, "identities"),
