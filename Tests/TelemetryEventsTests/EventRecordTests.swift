@@ -34,6 +34,7 @@ struct EventRecordTests {
                 while let event = try? cursor.next(in: damaged.span) {
                     var line: [UInt8] = []
                     CanonicalJSON.append(event, in: damaged.span, to: &line)
+                    #expect(line.first == UInt8(ascii: "{") && line.last == UInt8(ascii: "}"))
                 }
             }
         }

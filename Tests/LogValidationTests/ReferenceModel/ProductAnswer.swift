@@ -22,7 +22,7 @@ struct ProductAnswer {
     /// The answer of `validate` to parts of one input, which are read one after the other.
     static func validate(_ parts: [[String]], installations: Set<String>, readAt: Int) throws -> ProductAnswer {
         let now = Timestamp(seconds: Int64(readAt))
-        var options = JudgementOptions(try LineFormat(timezone: "UTC"))
+        let options = JudgementOptions(try LineFormat(timezone: "UTC"))
         let pseudonyms = EphemeralPseudonyms()
         let folding = InputFolding(options, pseudonyms.identityKey, openCycles: 4_096)
         var listing = JudgementListing(options, pseudonyms, openCycles: 4_096)
