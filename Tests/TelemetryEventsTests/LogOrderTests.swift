@@ -108,17 +108,6 @@ struct LogOrderTests {
         #expect(try schedules(of: "prefetch_completed", in: whole + early).last == first)
     }
 
-    @Test("a result long after a delivery is of the task that was scheduled since, not of the one delivered")
-    func resultBehindTheNextScheduling() throws {
-        func failure(_ time: String) -> String {
-            "\(Self.day)T\(time)Z [DNP-FETCH] JWT expired, authentication failed\n"
-        }
-        let log = Self.scheduled + Self.executed + Self.delivered
-        #expect(try schedules(of: "prefetch_failure", in: log + Self.next + failure("14:00:00")) == [second])
-        #expect(try schedules(of: "prefetch_failure", in: log + Self.next + failure("12:01:01")) == [first])
-        #expect(try schedules(of: "prefetch_failure", in: log + failure("14:00:00")) == [first])
-    }
-
     @Test("an execution that is told again after the delivery, and that nothing follows, opens no cycle")
     func repeatedHandlerOpensNoCycle() throws {
         let whole = Self.scheduled + Self.executed + Self.delivered

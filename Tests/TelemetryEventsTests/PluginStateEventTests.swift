@@ -134,8 +134,7 @@ struct PluginStateEventTests {
         arguments: [
             ("notifications_denied", PluginErrorCode.notificationsDenied), ("invalid_time_format", .invalidTimeFormat),
             ("scheduling_failed", .schedulingFailed), ("background_refresh_disabled", .backgroundRefreshDisabled),
-            ("task_scheduling_failed", .taskSchedulingFailed), ("quota_exceeded", .other), ("timeout", .other),
-            ("STORAGE_FULL", .other),
+            ("task_scheduling_failed", .taskSchedulingFailed), ("quota_exceeded", .other),
         ]
     )
     func errorObjects(code: String, expected: PluginErrorCode) throws {
@@ -159,6 +158,20 @@ struct PluginStateEventTests {
         #expect(decode(words).rejections.map(\.field) == [.event])
         #expect(try LogReading(words).lines.foreign == 1)
         #expect(decode(#"{"error":"scheduling_failed","message":"x"}"#).rejections.map(\.field) == [.timestamp])
+    }
+
+    @Test(
+        "an error object that is sent as JSON may have any word for its code",
+        arguments: ["timeout", "STORAGE_FULL"]
+    )
+    func errorWords(code: String) throws {
+        let line = #"{"error":"\#(code)","message":"x","timestamp":"2025-11-15T05:48:32Z"}"#
+        #expect(
+            try canonical(decode(line)) == [
+                #"{"event":"plugin_error","timestamp":"2025-11-15T05:48:32Z","error":"\#(code)"}"#
+            ]
+        )
+        #expect(try LogReading(line).lines.foreign == 1)
     }
 
     @Test("the answer of another program in a log is no error object of the plugin, where its code is a mere word")

@@ -20,8 +20,6 @@ struct EventTraces {
     /// The API's answers have it, too, among names of their own.
     private var hasAnswerName = false
     private var hasErrorCode = false
-    /// Whether `error` has another word.
-    private var hasErrorWord = false
     private var hasMessage = false
     private var hasTimestamp = false
     /// The brackets that are open at the end of the line; below 0 if their beginning is missing.
@@ -39,9 +37,7 @@ struct EventTraces {
         return hasAnswerName && !hasForeignName || hasKnownName && !hasUnknownName
     }
     /// Whether it is an error object of the plugin.
-    private var isPluginError: Bool {
-        hasMessage && hasTimestamp && (hasErrorCode || hasErrorWord && !hasForeignName)
-    }
+    private var isPluginError: Bool { hasErrorCode && hasMessage && hasTimestamp }
 
     /// Whether a line that begins like an object or an array of objects has traces of events.
     static func areBegun(in bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
@@ -191,7 +187,6 @@ struct EventTraces {
     private mutating func noteError(_ bytes: Span<UInt8>, _ value: LineCursor) {
         guard let text = Self.string(bytes, value) else { return }
         hasErrorCode = PluginErrorCode.isNamed(by: bytes, text, isCertain: !isMessage)
-        hasErrorWord = !isMessage && PluginErrorCode.isWord(bytes, text)
     }
 
     /// Notes whether the value of `event` is a kind.

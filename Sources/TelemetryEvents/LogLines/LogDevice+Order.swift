@@ -241,28 +241,19 @@ extension LogDevice {
     /// The cycle whose run a line tells of: that of its stream, else one that has no result yet.
     private func runningCycle(_ line: LineInOrder) -> Int? {
         if let context = line.context {
-            return cycleBegun(since: context, line) ?? cycleRun(besides: context, line.time) ?? context
+            return cycleBegun(since: context, line.time) ?? cycleRun(besides: context, line.time) ?? context
         }
         return lastIndex { $0.progress.contains(.executed) && !$0.progress.contains(.ended) }
             ?? lastIndex { !$0.isDelivered && $0.mayHaveRun(by: line.time) }
     }
 
     /// The cycle whose task was to begin since the last one ended, which is delivered or lies half a day back: the line of
-    /// its execution is missing, or comes later. Else the one that the stream has scheduled since the delivery.
-    private func cycleBegun(since last: Int, _ line: LineInOrder) -> Int? {
+    /// its execution is missing, or comes later.
+    private func cycleBegun(since last: Int, _ time: Timestamp?) -> Int? {
         let cycle = cycles[last]
-        guard let time = line.time, cycle.progress.contains(.ended), cycle.due != nil || cycle.begin != nil else {
-            return nil
-        }
+        guard let time, cycle.progress.contains(.ended), cycle.due != nil || cycle.begin != nil else { return nil }
         let distance = cycle.distance(to: time)
         guard cycle.isDelivered || distance > UInt64(Self.latestTask) else { return nil }
-        let tellsResult = line.kind == .prefetchSuccess || line.kind == .prefetchFailure
-        if tellsResult, cycle.isDelivered, line.stream.phase == .scheduling,
-            let scheduled = index(of: line.stream.scheduling),
-            cycles[scheduled].isWaiting, let seen = cycle.seen, seen.distance(to: time) > Self.latestDelivery
-        {
-            return scheduled
-        }
         return nearest(time) {
             $0.isWaiting && $0.begin != nil && $0.mayHaveBegun(by: time) && $0.distance(to: time) < distance
         }
