@@ -198,7 +198,8 @@ struct CycleEvidence: Sendable {
 
     /// The stages in the order that a cycle must have.
     private static let order: [[EventKind]] = [
-        [.prefetchScheduled], [.prefetchExecuted], [.prefetchStarted], [.prefetchSuccess, .prefetchFailure],
+        [.prefetchScheduled], [.prefetchExecuted], [.prefetchStarted],
+        [.prefetchSuccess, .prefetchFailure, .prefetchExpired],
         [.prefetchCompleted], [.contentCached], [.prefetchUsedForNotification], [.notificationDelivered],
     ]
 

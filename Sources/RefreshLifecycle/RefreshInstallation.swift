@@ -88,7 +88,7 @@ struct RefreshInstallation: Sendable {
 
     /// Whether the run of an end has no other one, and no outcome yet.
     private func isOnlyEnd(at place: Int) -> Bool {
-        // No run goes on behind a gap that is longer than it reaches.
+        // No run with times goes on behind a gap that is longer than it reaches.
         var first = place
         while first > 0, facts[first].time - facts[first - 1].time <= RefreshRules.reach { first -= 1 }
         var cursor = RefreshRunCursor(from: first)
@@ -301,7 +301,7 @@ struct RefreshTerms: Sendable {
     /// no schedule for the next run stays open for as long as that may take.
     func closing(of run: RefreshRun, arrivedAt: UInt32) -> UInt32 {
         let grace = arrivedAt &+ graceSeconds
-        guard run.isToldByLines, let end = run.end, run.scheduledAt == nil, run.nextBegin == nil else { return grace }
+        guard run.isToldByLines, let end = run.end, run.scheduledAt == nil, !run.isNextLaunched else { return grace }
         let wait = RefreshRules.schedulingLimit / 1_000_000
         let open = UInt32(clamping: end.time / 1_000_000 + wait + Int64(graceSeconds))
         return max(grace, min(open, grace &+ UInt32(clamping: wait)))

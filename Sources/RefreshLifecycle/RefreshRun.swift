@@ -67,8 +67,9 @@ struct RefreshRun {
     /// The last time at which the operating system took the schedule, and whether it ever refused one.
     var acceptedAt: Int64?
     var isScheduleRefused = false
-    /// When the next run begins.
+    /// When the next run begins, and whether a launch follows before a schedule: a run without a start is none.
     var nextBegin: Int64?
+    var isNextLaunched = false
 
     init(_ fact: RefreshFact, at place: Int, without unclaimed: ClaimedFacts = ClaimedFacts()) {
         first = place
@@ -111,7 +112,7 @@ struct RefreshRun {
         guard let end, let endFact, fact.time > end.time, fact.isEnd || fact.kind == .checked else { return false }
         let isOfOneMoment = fact.isOfOneMoment(with: endFact)
         if fact.kind == end.kind {
-            // An app may tell of one failure by two analytics events.
+            // An app may tell of one failure twice, by two analytics events too.
             let isOneFailure =
                 fact.truth == false && endFact.truth == false && !fact.isAssumed
                 && fact.time - end.time < RefreshRules.moment
@@ -283,11 +284,12 @@ struct RefreshRunCursor {
         return current
     }
 
-    /// Gives a run the schedule that is told behind a run without a start of its own, which is no launch.
+    /// Gives a run the schedule or the launch that is told behind a run without a start of its own, which is no launch.
     private mutating func addNextSchedule(from facts: [RefreshFact], behind place: Int) {
         guard let run = current, run.isToldByLines, run.scheduledAt == nil else { return }
         let next = facts[place...].prefix(64).first { $0.isOfSchedule || $0.kind == .started }
-        if let next, next.isOfSchedule { current?.addSchedule(next) }
+        guard let next else { return }
+        if next.isOfSchedule { current?.addSchedule(next) } else { current?.isNextLaunched = true }
     }
 
     /// Begins a run with its first fact and returns the run before it.
@@ -296,6 +298,7 @@ struct RefreshRunCursor {
         run.add(fact, at: place)
         var ended = current
         ended?.nextBegin = fact.time
+        if run.hasStart { ended?.isNextLaunched = true }
         current = run
         return ended
     }

@@ -119,7 +119,7 @@ struct RefreshVerdict {
         guard let end = run.end, run.isToldByLines else { return false }
         let limit = end.time + RefreshRules.schedulingLimit
         if let scheduled = run.scheduledAt { return !run.hasAssumedTimes && scheduled > limit }
-        if run.nextBegin != nil { return true }
+        if run.isNextLaunched { return true }
         return !run.hasAssumedTimes && known > limit
     }
 }

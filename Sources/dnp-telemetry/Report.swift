@@ -67,6 +67,9 @@ struct Report: ParsableCommand {
     @Flag(help: "Write the records of all cycles or runs, the newest 1,000.")
     var all = false
 
+    @Flag(help: "The logs are excerpts: do not judge what came before their beginning.")
+    var excerpt = false
+
     @Option(
         help: ArgumentHelp(
             "The app to report: dnp its cycles, aiq its runs; by default runs only where there is no cycle.",
@@ -131,6 +134,7 @@ struct Report: ParsableCommand {
     private func reportRun(_ files: [String]) throws {
         var options = JudgementOptions(try reading.lineFormat())
         options.detail = .testRun(scheduleId: cycle)
+        options.isExcerpt = excerpt
         options.apps = app.map { [$0.app] } ?? options.apps
         let judgement = try reading.judge(inputs, options)
         let record: TestRunRecord

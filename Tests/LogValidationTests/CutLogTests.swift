@@ -32,6 +32,23 @@ struct CutLogTests {
         #expect(try broken(run.filter { $0.contains("Fetch success") }) == [.successWithoutExecuted])
         #expect(try broken(run.filter { $0.contains("Using cached content") }) == [.usedWithoutSuccess])
         #expect(try Self.judge(run).verdict(strict: true) == .coherent)
+        let started = try #require(run.firstIndex { $0.contains("Starting fetch") })
+        let stopped =
+            run[...started] + ["2025-11-16T09:00:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)"]
+        #expect(try JudgedLog.judge(Array(stopped)).cycles.map(\.stop) == [.notFinished])
+        #expect(try Self.judge(Array(stopped)).cycles.map(\.stop) == [nil])
+    }
+
+    @Test("an expiry before the execution is the line that shows it")
+    func placeOfAnEarlyExpiry() throws {
+        let lines =
+            JudgedLog.lines(Story.scheduling()).filter { !$0.contains("Persisted") } + [
+                "2025-11-15T05:49:57Z [DNP-FETCH] Task expired",
+                "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            ]
+        let cycle = try #require(JudgedLog.judge(lines).cycles.first)
+        let index = try #require(cycle.closed.violations.firstIndex { $0.kind == .outOfOrder })
+        #expect(cycle.place(ofViolation: index)?.line == lines.count - 1)
     }
 
     @Test("an excerpt that is cut anywhere is not accused of what the cut hides, and says that it is cut")

@@ -105,12 +105,24 @@ enum StageRows {
         ),
         order(
             "an expiry before the execution",
-            "the fetch failed at",
+            "the task expired at",
             broken: [
                 TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExpired, 9), TestEvent(.prefetchExecuted, 10),
             ],
             kept: [
                 TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9), TestEvent(.prefetchExpired, 10),
+            ]
+        ),
+        order(
+            "the fetch started before the first of two executions",
+            "the fetch started at",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchStarted, 9), TestEvent(.prefetchExecuted, 10),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 9), TestEvent(.prefetchStarted, 10),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
             ]
         ),
         order(

@@ -231,6 +231,12 @@ struct RuleRow: CustomTestStringConvertible, Sendable {
         RuleRow(
             "next_not_scheduled",
             false,
+            "a run without a start, which is no launch, within the limit",
+            [.started(0), .completed(2), .completed(6)]
+        ),
+        RuleRow(
+            "next_not_scheduled",
+            false,
             "a schedule in the second of the end",
             [.completed(0), .scheduled(0), .started(5 * hours)]
         ),

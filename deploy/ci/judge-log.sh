@@ -26,6 +26,7 @@ dnp-telemetry "$@" --junit "$DIRECTORY/junit.xml" --explain || status=$?
 dnp-telemetry "$@" --format json --quiet >"$DIRECTORY/verdict.json" || true
 
 set -- report "$LOG" --out "$DIRECTORY/run" --force --quiet
+if [ "${EXCERPT:-}" = yes ]; then set -- "$@" --excerpt; fi
 if [ -n "${DEVICE:-}" ]; then set -- "$@" --device "$DEVICE"; fi
 if [ -n "${IOS_VERSION:-}" ]; then set -- "$@" --ios-version "$IOS_VERSION"; fi
 if [ -n "${BUILD:-}" ]; then set -- "$@" --build "$BUILD"; fi

@@ -86,7 +86,7 @@ extension Problem {
         status: .forbidden,
         type: "origin",
         title: "Origin not allowed",
-        detail: "Expected a request of the console's own pages or of a program, found one of another site's page."
+        detail: "Expected a request of the service's own pages or of a program, found one of another site's page."
     )
 
     /// A page may not post, even where it could not read the answer.

@@ -16,6 +16,8 @@ struct CycleOrder {
         var firstResult: Int64?
         var lastResult: Int64?
         var isFailed = false
+        /// Its last result in words.
+        var result: StaticString = ""
         var firstCompletion: Int64?
         var lastCompletion: Int64?
     }
@@ -53,8 +55,7 @@ struct CycleOrder {
         judgeExecution(facts)
         if let started { judgeStart(started, facts) }
         if let run = completedEarly, let completed = run.lastCompletion, let result = run.firstResult {
-            let late: StaticString = run.isFailed ? "the fetch failed" : "the fetch succeeded"
-            note("the task was completed", completed, before: late, result)
+            note("the task was completed", completed, before: run.result, result)
         }
         if let used = cycle.used.time(base: cycle.base)?.microseconds { judgeUse(used, facts) }
     }
@@ -76,6 +77,9 @@ struct CycleOrder {
             latest.firstResult = latest.firstResult ?? time
             latest.lastResult = time
             latest.isFailed = fact.stage == .failure
+            latest.result =
+                !latest.isFailed
+                ? "the fetch succeeded" : fact.detail.contains(.expired) ? "the task expired" : "the fetch failed"
             if fact.stage == .success { firstSuccess = firstSuccess ?? time }
         case .completed:
             latest.firstCompletion = latest.firstCompletion ?? time
@@ -124,8 +128,7 @@ struct CycleOrder {
             }
         }
         if let result = unexecuted.lastResult, areOfOnePass(result, executed, facts) {
-            let early: StaticString = unexecuted.isFailed ? "the fetch failed" : "the fetch succeeded"
-            note(early, result, before: "the task was executed", executed)
+            note(unexecuted.result, result, before: "the task was executed", executed)
         }
         if let completed = unexecuted.lastCompletion, areOfOnePass(completed, executed, facts) {
             note("the task was completed", completed, before: "it was executed", executed)
@@ -145,20 +148,15 @@ struct CycleOrder {
         // Content that is missing is fetched on demand.
         if let missing, missing < started + 1_000 { return }
         guard let run = startedRun else {
-            guard executions == 1, let executed = first.executed,
-                areOfOnePass(started, executed, facts) || isStartOf(executed, started)
+            guard let executed = first.executed,
+                areOfOnePass(started, executed, facts) || executions == 1 && isStartOf(executed, started)
             else { return }
             note("the fetch started", started, before: "the task was executed", executed)
             return
         }
         guard let executed = run.executed, areOfOnePass(executed, started, facts) else { return }
         if let result = run.lastResult, result < started {
-            note(
-                run.isFailed ? "the fetch failed" : "the fetch succeeded",
-                result,
-                before: "the fetch started",
-                started
-            )
+            note(run.result, result, before: "the fetch started", started)
         }
         if let completed = run.lastCompletion, completed < started {
             note("the task was completed", completed, before: "the fetch started", started)

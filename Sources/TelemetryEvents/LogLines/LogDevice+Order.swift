@@ -115,8 +115,8 @@ extension LogDevice {
         return cycles[next].due.map { $0.distance(to: time) > distance } ?? !cycles[next].isNear(time)
     }
 
-    /// Whether a line without a time that follows the delivery of a cycle at once still tells of it: of more than the
-    /// delivery itself, and where another cycle waits only of what that one cannot have before it runs.
+    /// Whether a line without a time that follows the delivery of a cycle at once still tells of that cycle: not a second
+    /// delivery and, where another cycle waits, only what that one cannot tell before its own task has run.
     private func isBehindDelivery(_ line: LineInOrder, _ delivered: Int, ratherThan next: Int?) -> Bool {
         guard line.time == nil, line.stream.phase == .delivery, cycles[delivered].isDelivered,
             line.kind != .notificationDelivered

@@ -17,13 +17,14 @@ struct JudgementQueryTests {
     func knownParameters() throws {
         let query = try JudgementQuery([
             ("format", "junit"), ("strict", "true"), ("require", "used,delivered"), ("require", "success"),
-            ("scenario", ""), ("sequence", "true"), ("hints", "false"), ("app", "dnp"), ("timezone", "+02:00"),
+            ("scenario", ""), ("sequence", "true"), ("excerpt", "true"), ("hints", "false"), ("app", "dnp"),
+            ("timezone", "+02:00"),
         ])
         #expect(query.form == .junit)
         #expect(query.hints == false)
         #expect(query.question.requirements == [.used, .delivered, .success])
         #expect(query.question.scenarios.isEmpty && query.question.isStrict && query.question.asksSequence)
-        #expect(query.options.apps == [.dnp])
+        #expect(query.options.apps == [.dnp] && query.options.isExcerpt)
         #expect(try JudgementQuery([]).form == .json)
     }
 

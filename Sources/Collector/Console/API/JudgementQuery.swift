@@ -26,7 +26,7 @@ struct JudgementQuery: Sendable {
         fileprivate var isRecord: Bool { self == .markdown || self == .artifact }
     }
 
-    static let names = ["format", "strict", "require", "scenario", "sequence", "hints", "app", "timezone"]
+    static let names = ["format", "strict", "require", "scenario", "sequence", "excerpt", "hints", "app", "timezone"]
     private static let maximumParameters = 64
     /// The longest value in bytes.
     private static let maximumValue = 512
@@ -46,7 +46,7 @@ struct JudgementQuery: Sendable {
             throw .badQuery("Expected at most \(Self.maximumParameters) parameters, found \(parameters.count).")
         }
         var (require, scenario): ([String], [String]) = ([], [])
-        var (isStrict, asksSequence) = (false, false)
+        var (isStrict, asksSequence, isExcerpt) = (false, false, false)
         var app: App?
         var timezone: String?
         for (name, value) in parameters {
@@ -67,6 +67,7 @@ struct JudgementQuery: Sendable {
                 form = known
             case "strict": isStrict = try Self.truth(value, name)
             case "sequence": asksSequence = try Self.truth(value, name)
+            case "excerpt": isExcerpt = try Self.truth(value, name)
             case "hints": hints = try Self.truth(value, name)
             case "require": require.append(value)
             case "scenario": scenario.append(value)
@@ -89,6 +90,7 @@ struct JudgementQuery: Sendable {
             throw .badQuery("\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).")
         }
         var options = JudgementOptions(try Self.zone(timezone))
+        options.isExcerpt = isExcerpt
         if let app { options.apps = [app] }
         if form.isRecord { options.detail = .testRun(scheduleId: nil) }
         self.options = options

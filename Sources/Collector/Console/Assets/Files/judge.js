@@ -112,7 +112,11 @@ export function open(app) {
     const lists = await get("/api/v1/filters", signal);
     for (const [name, each] of Object.entries(menus)) each.fill((lists[name] ?? []).map(option => [option, option]));
   });
-  const boxes = [box("strict", "strict: bucket B counts like A"), box("sequence", "the seven markers in order")];
+  const boxes = [
+    box("strict", "strict: bucket B counts like A"),
+    box("sequence", "the seven markers in order"),
+    box("excerpt", "an excerpt: nothing before its beginning")
+  ];
   const controls = [boxes, menus.requirements.element, menus.scenarios.element];
   const form = [drop, h("div.row.paste", paste, submit), h("div.row", controls), told];
   app.main.append(h("section.w12", h("h1", "Judge a log"), h("p.about", about), form), result);
